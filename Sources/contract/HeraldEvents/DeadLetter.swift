@@ -2,7 +2,7 @@ import HeraldBytes
 public import HeraldText
 public import HeraldTime
 
-/// A record of the dead-letter topic: the event's bytes as they came, and what happened to it.
+/// A record of the dead-letter topic: the event's original bytes, and its failure.
 public struct DeadLetter: Equatable, Sendable {
     /// The original record's key.
     public var key: [UInt8]?
@@ -20,7 +20,7 @@ public struct DeadLetter: Equatable, Sendable {
     public var originTimestamp: WallTime?
     /// When the first call was made.
     public var firstAttemptAt: WallTime?
-    /// Why it is here.
+    /// The reason why it is here.
     public var reason: DeadLetterReason
     /// The status of the last answer.
     public var status: Int?
@@ -36,9 +36,9 @@ public struct DeadLetter: Equatable, Sendable {
     public var deadLetteredAt: WallTime
     /// How often it was replayed.
     public var replays: Int
-    /// What stands in the id's place in the idempotency key.
+    /// The replacement of the id in the idempotency key.
     public var replayKey: String?
-    /// What is not here because it would not have fit: ``origin`` has it while its topic does.
+    /// The parts omitted for lack of room: ``origin`` has them while its topic does.
     public var omissions: Omissions
 
     /// Reads a record of the dead-letter topic.
@@ -76,7 +76,7 @@ public struct DeadLetter: Equatable, Sendable {
 }
 
 extension DeadLetter {
-    /// Which notifications failed, by the headers of a dead letter; `nil` when they don't say so.
+    /// The failed notifications, by the headers of a dead letter; `nil` when they don't name any.
     public static func failure(
         _ headers: HeaderList, _ names: PushServices
     ) -> (origin: Origin, services: PushServiceSet)? {

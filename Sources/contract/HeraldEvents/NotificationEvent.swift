@@ -5,13 +5,14 @@ public import HeraldTime
 public struct NotificationEvent: Equatable, Sendable {
     /// The producer's own id of 1 to 128 characters, the base of the idempotency key; the record's place when absent.
     public var id: String?
-    /// Whom to notify: 1 to 111 of `[A-Za-z0-9_@#.:-]`, unless the workers take other users (``RecordDecoder/users``).
+    /// The user to notify: 1 to 111 of `[A-Za-z0-9_@#.:-]`, unless the workers allow other users
+    /// (``RecordDecoder/users``).
     public var user: String
     /// The text, at most 4096 bytes of UTF-8.
     public var message: String
     /// The push services, such as `apns`, `gcm`, `wns`.
     public var pushServices: [String]
-    /// Which service sends this; copied to results and dead letters.
+    /// The service that sends it; copied to results and dead letters.
     public var source: String?
     /// The campaign that this belongs to; copied to results and dead letters.
     public var campaign: String?

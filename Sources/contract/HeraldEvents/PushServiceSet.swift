@@ -1,4 +1,4 @@
-/// Some of the configured push services, each by its index in ``PushServices/names``; going through it gives indices.
+/// Some of the configured push services, each by its index in ``PushServices/names``; iteration gives indices.
 public struct PushServiceSet: Sequence, Hashable, Sendable, ExpressibleByArrayLiteral {
     /// One bit for each push service.
     public var rawValue: UInt64
@@ -27,7 +27,7 @@ public struct PushServiceSet: Sequence, Hashable, Sendable, ExpressibleByArrayLi
         for index in indices { insert(index) }
     }
 
-    /// How many push services are in the set.
+    /// The number of push services in the set.
     @inlinable
     public var count: Int { rawValue.nonzeroBitCount }
 
@@ -47,19 +47,19 @@ public struct PushServiceSet: Sequence, Hashable, Sendable, ExpressibleByArrayLi
     @inlinable
     public mutating func insert(_ index: Int) { rawValue |= Self(index: index).rawValue }
 
-    /// Takes the push service with this index out.
+    /// Removes the push service with this index.
     @inlinable
     public mutating func remove(_ index: Int) { rawValue &= ~Self(index: index).rawValue }
 
-    /// What is in one of the sets or in both.
+    /// The union of the sets.
     @inlinable
     public func union(_ other: Self) -> Self { Self(rawValue: rawValue | other.rawValue) }
 
-    /// What is in both sets.
+    /// The intersection of the sets.
     @inlinable
     public func intersection(_ other: Self) -> Self { Self(rawValue: rawValue & other.rawValue) }
 
-    /// What is in this set and not in the other.
+    /// The difference of this set and the other.
     @inlinable
     public func subtracting(_ other: Self) -> Self { Self(rawValue: rawValue & ~other.rawValue) }
 
@@ -67,11 +67,11 @@ public struct PushServiceSet: Sequence, Hashable, Sendable, ExpressibleByArrayLi
     @inlinable
     public func isSubset(of other: Self) -> Bool { rawValue & ~other.rawValue == 0 }
 
-    /// Goes through the indices from the smallest on.
+    /// Iterates over the indices from the smallest on.
     @inlinable
     public func makeIterator() -> Iterator { Iterator(rest: rawValue) }
 
-    /// Goes through the indices of a set.
+    /// Iterates over the indices of a set.
     public struct Iterator: IteratorProtocol {
         @usableFromInline var rest: UInt64
 

@@ -6,7 +6,7 @@ public struct PushServices: Sendable {
     /// The largest number of push services, because a ``PushServiceSet`` has that many bits.
     public static let maximumCount = 64
 
-    /// The most characters that a push service's name has.
+    /// The most characters of a push service's name.
     public static let maximumNameCount = 32
 
     /// The three push services that the backend knows: `apns`, `gcm`, which `fcm` stands for too, and `wns`.
@@ -29,8 +29,8 @@ public struct PushServices: Sendable {
 
     /// The push services of the settings; names are lower-cased.
     ///
-    /// Refused are an empty list, more than 64 names, an empty name, one of more than 32 characters or with a comma, one
-    /// that is there twice, and an alias of something that is not in the list or that is itself in the list.
+    /// Rejected are an empty list, more than 64 names, an empty name, one of more than 32 characters or with a comma, a
+    /// repeated one, and an alias of an unlisted name or one that is itself listed.
     public init(names: [String], aliases: [String: String] = [:]) throws(InvalidArgument) {
         let names = names.map { $0.lowercased() }
         guard !names.isEmpty, names.count <= Self.maximumCount else {
@@ -76,7 +76,7 @@ public struct PushServices: Sendable {
         PushServiceSet(rawValue: names.count == Self.maximumCount ? .max : (1 << UInt64(names.count)) - 1)
     }
 
-    /// The index of the push service with this name or alias, in whatever case it is written.
+    /// The index of the push service with this name or alias, in any case.
     public func index(of name: RawSpan) -> Int? {
         for entry in entries where entry.count == name.byteCount && matches(entry, name) { return entry.index }
         return nil

@@ -6,35 +6,35 @@ extension BatchWriter {
     /// A batch that is being written.
     package struct Attempt: Sendable {
         package var batch: Batch
-        /// Since when the batch is written, with all attempts at it.
+        /// The time since which the batch is written, with all attempts at it.
         package var since: MonotonicTime
-        /// Then no further attempt is made; `nil` for never.
+        /// The time after which no further attempt is made; `nil` for never.
         package var end: MonotonicTime?
-        /// Before the next attempt (milliseconds).
+        /// The pause before the next attempt (milliseconds).
         package var pause: Milliseconds
-        /// Why the last call, or the last attempt, did not succeed.
+        /// The reason why the last call, or the last attempt, failed.
         package var cause: KafkaError?
-        /// Why a broker did not take a record of it.
+        /// The reason why a broker refused a record of it.
         package var undelivered: KafkaError?
     }
 
-    /// Why a transaction is aborted.
+    /// The reason why a transaction is aborted.
     package struct Cause: Sendable {
         package var error: KafkaError
         /// Whether another attempt would meet it again.
         package var isFinal: Bool
     }
 
-    /// How far a batch is.
+    /// The progress of a batch.
     package enum State: CheckedState {
         case unclaimed
-        /// It gives up at this moment; why the broker has not answered yet.
+        /// It gives up at this moment; `cause` is why the broker has not answered yet.
         case claiming(since: MonotonicTime, until: MonotonicTime?, cause: KafkaError?)
         /// Nothing is under way.
         case ready
         /// A transaction is open, and its records are offered.
         case producing(Attempt)
-        /// The broker was asked; what it did not answer for good is asked again at this moment.
+        /// The broker was asked; an inconclusive answer is followed by the same question at this moment.
         case committing(Attempt, askAgain: MonotonicTime?)
         case aborting(Attempt, Cause, askAgain: MonotonicTime?)
         /// The same batch is written again at this moment.

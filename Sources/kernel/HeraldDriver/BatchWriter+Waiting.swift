@@ -3,7 +3,7 @@ internal import HeraldKafka
 package import HeraldTime
 
 extension BatchWriter {
-    /// Why its owner waits for it; `nil` when nothing is under way.
+    /// The reason why its owner waits for it; `nil` when nothing is under way.
     package func waiting(now: Moment) -> JobWaitReason? {
         func broker(_ cause: KafkaError, since: MonotonicTime, until: MonotonicTime?) -> JobWaitReason {
             .broker(cause: cause.words, since: now.wall(since), until: until.map(now.wall))

@@ -4,18 +4,18 @@ package import HeraldTime
 
 /// Writes batches of records, each in one transaction, under a name that one process has at a time: pure.
 ///
-/// A batch is written as a whole or not at all. After ``Event/lost(_:)`` only ``claim(now:)`` helps: a producer of a new
-/// epoch ends what the former had begun, and what was written then says what was done. ``BatchWriter/State`` has the states
-/// and transitions.
+/// A batch is written as a whole or not at all. After ``Event/lost(_:)`` only ``claim(now:)`` helps: a producer of a
+/// new epoch ends the former's transaction, and the log then shows what was written. ``BatchWriter/State`` has the
+/// states and transitions.
 ///
-/// Its owner asks with ``claim(now:)`` and ``write(_:now:)``, carries out ``takeActions()``, reports what came of them, and
-/// learns by ``takeEvents()`` how it ended.
+/// Its owner asks with ``claim(now:)`` and ``write(_:now:)``, carries out ``takeActions()``, reports their results, and
+/// learns the end by ``takeEvents()``.
 package struct BatchWriter: Sendable {
-    /// What it keeps to.
+    /// Its limits.
     package struct Configuration: Sendable {
-        /// How long a transaction may be open before the broker ends it: `transaction.timeout.ms`.
+        /// The longest time of an open transaction before the broker ends it: `transaction.timeout.ms`.
         package var transactionTimeout: Milliseconds
-        /// For a broker that comes back or a leader that moves; `nil` for as long as that takes.
+        /// The patience with an absent broker or a moving leader; `nil` for no limit.
         package var patience: Milliseconds?
 
         package init(transactionTimeout: Milliseconds, patience: Milliseconds? = .minutes(2)) {
@@ -24,10 +24,10 @@ package struct BatchWriter: Sendable {
         }
     }
 
-    /// What becomes durable together.
+    /// The records and offsets that become durable together.
     package struct Batch: Sendable {
         package var records: [OutgoingRecord]
-        /// How far the group's offsets come with it.
+        /// The group's offsets that are committed with it.
         package var positions: [CommitPosition]
 
         package init(records: [OutgoingRecord], positions: [CommitPosition] = []) {
@@ -36,30 +36,30 @@ package struct BatchWriter: Sendable {
         }
     }
 
-    /// What the driver does for it.
+    /// An order to the driver.
     package enum Action: Sendable {
-        /// Puts a producer in the place of the former, if there is one, and claims the name: ``TransactionReport``.
+        /// Replaces the former producer, if any, and claims the name: ``TransactionReport``.
         case claim
-        /// Opens a transaction, and offers these to the producer, one after another: ``Report/produced``,
-        /// ``Report/notProduced(_:)``. When it can't be opened none may be offered: they would open one at the broker that
-        /// a late request ends.
+        /// Opens a transaction, and offers these records one after another: ``Report/produced``,
+        /// ``Report/notProduced(_:)``. Without an open transaction none may be offered: they would open one at the
+        /// broker that a late request ends.
         case produce([OutgoingRecord])
         case commit(sequence: UInt64, [CommitPosition])
         case abort
     }
 
-    /// What the driver reports.
+    /// A report of the driver.
     package enum Report: Sendable {
         case transaction(TransactionReport)
-        /// The producer has taken all records.
+        /// The producer has accepted all records.
         case produced
-        /// It opens no transaction, or does not take one of them.
+        /// It opens no transaction, or refuses one of the records.
         case notProduced(KafkaError)
-        /// A broker did not take one of them.
+        /// A broker refused one of them.
         case undelivered(KafkaError)
     }
 
-    /// Why it can write nothing more before the name is claimed again.
+    /// The reason why it can write no more before the name is claimed again.
     package enum Loss: Error, Sendable, Equatable {
         /// Another process has claimed the name, or the broker has ended a transaction that took too long (`isLong`: it has
         /// taken long enough for that, there was none yet, or a late claim of its own explains it).
@@ -73,15 +73,15 @@ package struct BatchWriter: Sendable {
         case unclaimable(KafkaError)
     }
 
-    /// What its owner learns.
+    /// News for its owner.
     package enum Event: Sendable {
-        /// The name is its own: nothing that was begun under it before is open.
+        /// The name is its own: no earlier transaction under it is open.
         case claimed
-        /// An attempt did not succeed, and is made again.
+        /// An attempt failed, and is repeated.
         case waiting(KafkaError)
         /// The batch is durable.
         case written
-        /// The broker will not take the batch; nothing of it was written, for certain.
+        /// The broker refuses the batch; nothing of it was written, for certain.
         case refused(KafkaError)
         case lost(Loss)
     }
@@ -94,9 +94,9 @@ package struct BatchWriter: Sendable {
     private var actions: [Action] = []
     private var events: [Event] = []
     private var sequence: UInt64 = 0
-    /// Since when the broker may have had a transaction open; an abort does not prove its end (``Producer``).
+    /// The time since which the broker may have an open transaction; an abort does not prove its end (``Producer``).
     private var openSince: MonotonicTime?
-    /// How many of its own claims may still arrive and fence it; each explains one fence.
+    /// The number of its own claims that may still arrive and fence it; each explains one fence.
     private var lateClaims = 0
     private var hasGivenUp = false
 
@@ -117,7 +117,7 @@ package struct BatchWriter: Sendable {
         return events
     }
 
-    /// When ``advance(now:)`` has something to do; `nil` when only a report changes anything.
+    /// The time at which ``advance(now:)`` has something to do; `nil` when only a report changes anything.
     package var nextWake: MonotonicTime? {
         switch state {
         case .unclaimed, .ready, .producing, .lost: nil
@@ -127,9 +127,9 @@ package struct BatchWriter: Sendable {
         }
     }
 
-    // MARK: What its owner asks for
+    // MARK: Orders of its owner
 
-    /// Claims the name: ends the transaction of its former holder, if there is one, and keeps that one from any other.
+    /// Claims the name: ends the transaction of its former holder, if any, and keeps that one from any other.
     package mutating func claim(now: MonotonicTime) {
         hasGivenUp = false
         state.become(.claiming(since: now, until: end(now), cause: nil))
@@ -158,9 +158,9 @@ package struct BatchWriter: Sendable {
         configuration.patience.map { now.advanced(by: $0) }
     }
 
-    // MARK: What the driver reports
+    // MARK: Reports of the driver
 
-    /// Makes the attempt again for which it is time.
+    /// Repeats the attempt that is due.
     package mutating func advance(now: MonotonicTime) {
         switch state {
         case .claiming(_, let end?, _) where end <= now:
@@ -192,7 +192,7 @@ package struct BatchWriter: Sendable {
     }
 
     private mutating func claimed(_ lateClaims: Int) {
-        // Those of a claim that was given up arrive all the same.
+        // Those of an abandoned claim arrive all the same.
         self.lateClaims += lateClaims
         guard case .claiming = state else { return }
         openSince = nil
@@ -224,7 +224,7 @@ package struct BatchWriter: Sendable {
         actions.append(.commit(sequence: sequence, attempt.batch.positions))
     }
 
-    /// Nothing of the transaction was asked to be committed.
+    /// Handles a transaction for which no commit was requested.
     private mutating func notProduced(_ error: KafkaError, now: MonotonicTime) {
         guard case .producing(let attempt) = state else { return }
         let mayTryAgain =
@@ -234,7 +234,7 @@ package struct BatchWriter: Sendable {
     }
 
     private mutating func undelivered(_ error: KafkaError) {
-        // What an abort gives up says only that.
+        // A record purged by an abort shows nothing else.
         guard error.code != KafkaError.Code.purgedInQueue, error.code != KafkaError.Code.purgedInFlight else { return }
         switch state {
         case .producing(var attempt):
@@ -262,17 +262,17 @@ package struct BatchWriter: Sendable {
             return state.become(
                 .committing(attempt, askAgain: now.advanced(by: Self.pause)))
         }
-        // Before a record that was not delivered, or a topic that may not be written to, the client has not asked for the
-        // commit. After anything else the broker may have been asked, and have made it, whatever the client says then: an
-        // abort that succeeds is no proof.
+        // A refused record or a forbidden topic means that the client has not asked for the commit. After any other
+        // error the broker may have been asked, and have made it, whatever the client reports then: an abort that
+        // succeeds is no proof.
         let cause = attempt.undelivered ?? error
         guard error.isAbortable, attempt.undelivered != nil || cause.isLasting else { return lose(.inDoubt(error)) }
-        // A topic that may not be written to is refused before any record is: then only the commit says it.
+        // A forbidden topic is refused before any record: then only the commit reports it.
         let final = cause.isLasting ? cause : error.isLasting ? error : nil
         abort(attempt, Cause(error: final ?? cause, isFinal: final != nil), now: now)
     }
 
-    /// Ends a transaction that was not asked to be committed.
+    /// Ends a transaction for which no commit was requested.
     private mutating func abort(_ attempt: Attempt, _ cause: Cause, now: MonotonicTime) {
         if cause.error.kind == .fenced { return lose(fenced(now: now)) }
         guard !cause.error.isFatal else { return lose(.inDoubt(cause.error)) }
@@ -291,7 +291,7 @@ package struct BatchWriter: Sendable {
                     .aborting(attempt, cause, askAgain: now.advanced(by: Self.pause)))
             }
             // None of its partitions was admitted, so the coordinator has nothing to abort; the client cannot know that
-            // when some of them are refused together. What was refused for good stays refused.
+            // when some of them are refused together. A lasting refusal stays one.
             guard error.code == KafkaError.Code.invalidTransactionState, cause.error.isLasting else {
                 return lose(.inDoubt(error))
             }
@@ -304,14 +304,14 @@ package struct BatchWriter: Sendable {
         state.become(.pausing(attempt, until: end))
     }
 
-    /// Whether another attempt is made; says so.
+    /// Whether another attempt follows; reports it.
     private mutating func goesOn(_ attempt: Attempt, _ error: KafkaError, now: MonotonicTime) -> Bool {
         guard !hasGivenUp, attempt.end.map({ now < $0 }) ?? true else { return false }
         events.append(.waiting(error))
         return true
     }
 
-    /// No further attempt is made at a batch of which nothing was written.
+    /// Ends the attempts at a batch of which nothing was written.
     private mutating func fail(_ cause: KafkaError) {
         if cause.kind == .unreachable { lose(.unreachable(cause)) } else { refuse(cause) }
     }

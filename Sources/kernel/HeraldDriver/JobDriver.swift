@@ -1,17 +1,17 @@
 package import HeraldTime
 
-/// What decides what a job does: a value without I/O, clock, chance or thread.
+/// The decisions of a job: a value without I/O, clock, randomness or thread.
 ///
-/// Inputs are methods of its own; what they lead to comes out of ``takeActions()``.
+/// Inputs are methods of its own; orders come out of ``takeActions()``.
 package protocol JobMachine {
-    /// What it wants done.
+    /// An order of the machine.
     associatedtype Action
 
-    /// Does what is due by now.
+    /// Does everything due by now.
     mutating func advance(now: Moment)
-    /// When ``advance(now:)`` has something to do although no input comes; `nil` for never.
+    /// The time at which ``advance(now:)`` has something to do without an input; `nil` for never.
     var nextWake: MonotonicTime? { get }
-    /// What is to be done, in this order; empty afterwards.
+    /// The orders, in sequence; empty afterwards.
     mutating func takeActions() -> [Action]
     /// Whether the job has ended.
     var isOver: Bool { get }
@@ -25,9 +25,9 @@ package protocol JobIO: AnyObject {
 
     /// The time on both clocks.
     var now: Moment { get }
-    /// Carries an action out, or begins to.
+    /// Carries out an action, or begins to.
     func perform(_ action: Machine.Action)
-    /// Gives the machine what has arrived, as far as it takes it.
+    /// Gives the machine the arrivals, as far as it takes them.
     func deliver(to machine: inout Machine)
     /// Waits until something arrives, or until this moment.
     func wait(until moment: MonotonicTime?)
@@ -45,7 +45,7 @@ package final class JobDriver<IO: JobIO> {
         self.io = io
     }
 
-    /// One turn: what has arrived, what is due, what follows from it.
+    /// One turn: arrivals, due work, and their consequences.
     package func turn() {
         io.deliver(to: &machine)
         machine.advance(now: io.now)

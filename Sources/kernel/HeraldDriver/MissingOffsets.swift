@@ -1,22 +1,22 @@
 package import HeraldKafka
 
-/// Partitions for which the group has no offset although their events have outcomes: what is said of them, everywhere.
+/// Partitions without an offset of the group although their events have outcomes: the one wording about them.
 package struct MissingOffsets {
     private let partitions: [TopicPartition]
     private let others: OtherGroups?
 
-    /// - Parameter others: which other groups have offsets on the request topics; `nil` when that is not known.
+    /// - Parameter others: the other groups with offsets on the request topics; `nil` when unknown.
     package init(_ partitions: [TopicPartition], others: OtherGroups?) {
         self.partitions = partitions
         self.others = others
     }
 
-    /// What is missing, in the middle of a sentence.
+    /// The missing offsets, for the middle of a sentence.
     package var words: String {
         "no offset for \(partitions.counted) whose events have outcomes (\(partitions.names))"
     }
 
-    /// What to do, in the middle of a sentence.
+    /// The remedy, for the middle of a sentence.
     package var remedy: String {
         let dryRun = "run `herald offsets restore --dry-run`, then `herald offsets restore"
         let consequence = "nobody is notified again, and all others continue"

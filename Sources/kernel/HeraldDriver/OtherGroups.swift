@@ -2,42 +2,42 @@ package import HeraldKafka
 internal import HeraldText
 package import HeraldTime
 
-/// The other groups that have offsets on Herald's request topics: one of them may be this one, under the name that it had.
+/// The other groups with offsets on Herald's request topics: one of them may be this one, under its former name.
 package struct OtherGroups: Sendable, Equatable {
     /// One of Herald's, as the metadata of its commits shows.
     package struct Group: Sendable, Equatable {
         package var name: String
-        /// The newest time stamp of the events that it has taken; `nil` when that is not known.
+        /// The newest time stamp of its taken events; `nil` when unknown.
         package var newest: WallTime?
         /// Whether it has members, too.
         package var hasMembers: Bool
     }
 
-    /// What a commit's metadata says of who made it.
+    /// The author of a commit, by its metadata.
     package typealias Author = (
         _ metadata: String, _ offset: Int64, _ cluster: String, _ topic: String, _ partition: Int32
     ) -> (isHeralds: Bool, newest: WallTime?)
 
-    /// More groups of a cluster are not asked.
+    /// The most groups of a cluster that are examined.
     static let limit = 200
     private static let questionTimeout: Milliseconds = .seconds(3)
 
-    /// Those of Herald's, the one of the newest events first.
+    /// Herald's groups, the one with the newest events first.
     package private(set) var heralds: [Group] = []
     /// The names of other programs' groups.
     package private(set) var foreign: [String] = []
-    /// How many groups were not asked.
+    /// The number of groups that were not examined.
     package private(set) var unasked = 0
-    /// Why groups could not be listed, or one of them not asked.
+    /// The reason why groups could not be listed, or one of them not examined.
     package private(set) var failure: KafkaError?
 
     /// Looks at the groups of a cluster; blocks.
     ///
     /// - Parameters:
     ///   - group: Herald's own, which is left out.
-    ///   - partitions: of the request topics.
-    ///   - properties: librdkafka's, with a `group.id`, which is not joined.
-    ///   - patience: for how long groups are asked.
+    ///   - partitions: the request topics' partitions.
+    ///   - properties: librdkafka's, with the `group.id` of a group that is not joined.
+    ///   - patience: the longest time for asking groups.
     package init(
         besides group: String, on partitions: [TopicPartition], properties: ClientProperties, patience: Duration,
         author: Author
@@ -83,7 +83,7 @@ package struct OtherGroups: Sendable, Equatable {
             Group(name: group.name, newest: authors.compactMap(\.newest).max(), hasMembers: group.hasMembers))
     }
 
-    /// Which of Herald's have offsets there, as a sentence that asks what follows; `nil` without any.
+    /// The Herald groups with offsets there, as a sentence that asks for the decision; `nil` without any.
     package var question: String? {
         guard let first = heralds.first else { return nil }
         let newest = first.newest.map { ", for events up to \(RFC3339.text($0))" } ?? ""
@@ -92,7 +92,7 @@ package struct OtherGroups: Sendable, Equatable {
             + "\(first.hasMembers ? ", and members": ""): was kafka.group renamed?"
     }
 
-    /// What is not known, and whose other offsets there are, a sentence each.
+    /// The unknown facts, and the other programs' groups, a sentence each.
     package var remarks: [String] {
         var remarks: [String] = []
         if !foreign.isEmpty {
@@ -113,6 +113,6 @@ package struct OtherGroups: Sendable, Equatable {
 }
 
 extension String {
-    /// How many characters both begin with.
+    /// The number of characters of the common beginning.
     fileprivate func likeness(to other: String) -> Int { zip(self, other).prefix { $0 == $1 }.count }
 }

@@ -2,21 +2,20 @@ package import HeraldEvents
 package import HeraldKafka
 internal import HeraldTime
 
-/// Finds out of request partitions for which their group has no offset whether their events were dealt with: whether any has
-/// a result, or lives on as a retry.
+/// Searches for outcomes of request partitions without an offset of their group: any result, or any retry of their
+/// events.
 ///
-/// The topics of results and retries are read from the time stamp of the first record that is left of these partitions,
-/// until there is a hit: a group loses its offsets together. What was written before that is about a topic that had the
-/// name before.
+/// The topics of results and retries are read from the time stamp of the first record left in these partitions, until
+/// there is a hit: a group loses its offsets together. Earlier records are about a former topic of the same name.
 ///
 /// One thread at a time.
 package final class OutcomeSearch {
-    /// How long one question to the brokers may take.
+    /// The longest time for one question to the brokers.
     private static let questionTimeout = Milliseconds.seconds(5)
 
     private enum Phase {
         case beginning
-        /// Of each partition the first record.
+        /// The first record of each partition.
         case firstRecords
         case outcomes
         case over
@@ -31,19 +30,19 @@ package final class OutcomeSearch {
     private let outcomes: [String]
     private let reader: TopicReader
     private var phase = Phase.beginning
-    /// Where each partition with records begins, and when its first record was written.
+    /// The begin of each partition with records, and its first record's time.
     private var firsts: [TopicPartition: (offset: Int64, at: WallTime)] = [:]
 
     /// - Parameters:
-    ///   - delays: of the retry topics.
-    ///   - properties: librdkafka's, with a `group.id`, which is not joined, and `read_committed`.
+    ///   - delays: the retry topics' delays.
+    ///   - properties: librdkafka's, with the `group.id` of a group that is not joined, and `read_committed`.
     package init(
         of partitions: Set<TopicPartition>, topics: Topics, delays: [DelayName], properties: ClientProperties
     ) throws(KafkaError) {
         self.partitions = partitions
         self.topics = topics
         outcomes = [topics.results] + delays.map(topics.retryTopic)
-        // An answer without records says where the end is; it is not worth waiting for.
+        // An answer without records shows the end; it is not worth waiting for.
         reader = try TopicReader(
             properties: properties + [("fetch.wait.max.ms", "10")], patience: .seconds(5), questions: .seconds(5))
     }
@@ -51,7 +50,7 @@ package final class OutcomeSearch {
     /// Whether everything is known.
     package var isOver: Bool { phase == .over }
 
-    /// Goes on for so long, and a question more at most; what is not known then the next call finds out.
+    /// Searches for this long, and at most one question more; the next call continues.
     package func search(for time: Duration) throws(KafkaError) {
         let end = ContinuousClock.now + time
         while phase != .over, ContinuousClock.now < end {
@@ -72,7 +71,7 @@ package final class OutcomeSearch {
         reader.close()
     }
 
-    /// Where there is no outcome at all, nothing has to be read.
+    /// Without any outcome nothing has to be read.
     private func begin() throws(KafkaError) {
         let all = try outcomePartitions()
         let begins = try reader.consumer.queries.beginnings(of: all, timeout: Self.questionTimeout)
@@ -131,7 +130,7 @@ package final class OutcomeSearch {
 
     private func result(_ record: Message) -> (origin: Origin, at: WallTime)? {
         record.withValue { value in
-            // What another program has written there is no result of these events.
+            // Another program's record there is no result of these events.
             guard let value, let result = try? NotificationResult(decoding: value) else { return nil }
             return (result.origin, result.completedAt)
         }
@@ -140,7 +139,7 @@ package final class OutcomeSearch {
     private func retry(_ record: Message) -> (origin: Origin, at: WallTime)? {
         var headers = HeaderList()
         record.forEachHeader { name, value in headers.append(name: name, value: value) }
-        // Which push services it is about does not matter here.
+        // The push services do not matter here.
         return EventLineage(headers, .standard).map {
             ($0.origin, WallTime(milliseconds: record.timestampMilliseconds))
         }

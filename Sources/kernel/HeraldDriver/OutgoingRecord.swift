@@ -23,10 +23,10 @@ package struct OutgoingRecord: Sendable {
         headers.append(name: HeaderName.writtenBy.literal, value: writer.bytes.span.bytes)
     }
 
-    /// About how many bytes it takes.
+    /// Its approximate number of bytes.
     package var byteCount: Int { (key?.count ?? 0) + (value?.count ?? 0) + 256 }
 
-    /// Produces it; why it was refused.
+    /// Produces it; returns the reason of a refusal.
     package func produce(with producer: Producer, token: UInt64) throws(KafkaError) -> KafkaError? {
         let topic = try producer.topic(topic)
         let list = ProducerHeaders(capacity: headers.count)

@@ -4,7 +4,7 @@ package import HeraldKernel
 internal import HeraldThreads
 package import HeraldTime
 
-/// What ``TransactionCalls`` calls; each of these blocks.
+/// The calls of ``TransactionCalls``; each of these blocks.
 package protocol TransactionClient: Sendable {
     var unansweredClaims: Int { get }
     func initTransactions(timeout: Milliseconds) throws(KafkaError)
@@ -17,7 +17,7 @@ package protocol TransactionClient: Sendable {
 
 extension Producer: TransactionClient {}
 
-/// Knows what a group has committed; the question blocks.
+/// The committed offsets of a group; the question blocks.
 package protocol CommittedOffsets: Sendable {
     func committed(_ partitions: [TopicPartition], timeout: Milliseconds) throws(KafkaError) -> [CommitPosition]
 }
@@ -26,7 +26,7 @@ extension ConsumerQueries: CommittedOffsets {}
 
 /// The transactional calls of one producer, which block, one after another on a queue of their own.
 package final class TransactionCalls: Sendable {
-    /// How long one try may take; what it does not finish is asked for again.
+    /// The longest time for one attempt; an unfinished call is repeated.
     private static let timeout = Milliseconds.seconds(10)
 
     private let client: any TransactionClient
@@ -36,7 +36,7 @@ package final class TransactionCalls: Sendable {
     /// The commit under way; only touched on the queue.
     private nonisolated(unsafe) var underWay: Commit?
 
-    /// What a commit says, and how far it came.
+    /// A commit's content, and its progress.
     private struct Commit {
         var sequence: UInt64
         var positions: [CommitPosition]
@@ -48,7 +48,7 @@ package final class TransactionCalls: Sendable {
     ///
     /// - Parameters:
     ///   - queue: serial; nothing else may keep it busy.
-    ///   - report: takes what became of each call, on the queue.
+    ///   - report: receives the outcome of each call, on the queue.
     package init(
         client: any TransactionClient, queue: DispatchQueue, report: @escaping @Sendable (TransactionReport) -> Void
     ) {
@@ -57,7 +57,7 @@ package final class TransactionCalls: Sendable {
         self.report = report
     }
 
-    /// No report is wanted any more: a claim that no broker answers is not made again.
+    /// Ends the reports: a claim that no broker answers is not repeated.
     package func close() { closed.withLock { $0 = true } }
 
     /// Makes the producer ready, however long that takes.
@@ -79,8 +79,8 @@ package final class TransactionCalls: Sendable {
 
     /// Sends the offsets and commits.
     ///
-    /// A commit that is asked for again is the same, also when its partitions have gone meanwhile: the records must never
-    /// become visible without the offsets. What was done of it is not done twice.
+    /// A repeated commit is the same, also when its partitions have gone meanwhile: the records must never become
+    /// visible without the offsets. Finished parts of it are not repeated.
     package func commit(_ sequence: UInt64, _ positions: [CommitPosition], group: GroupMetadata?) {
         queue.async { [self] in
             if underWay?.sequence != sequence {
@@ -106,7 +106,7 @@ package final class TransactionCalls: Sendable {
         underWay?.hasSentOffsets = true
     }
 
-    /// Aborts what is open.
+    /// Aborts the open transaction.
     package func abort() {
         queue.async { [self] in
             tell { error, outcome in
@@ -143,17 +143,17 @@ package final class TransactionCalls: Sendable {
     }
 }
 
-/// What became of a transactional call.
+/// The outcome of a transactional call.
 package enum TransactionReport: Sendable {
-    /// The producer has its name, and what an earlier holder of it left open is ended.
+    /// The producer has its name, and any transaction of an earlier holder is ended.
     ///
-    /// - Parameter lateClaims: how many of its claims have no answer: each may arrive later, and fences the holder then.
+    /// - Parameter lateClaims: the number of its unanswered claims: each may arrive later, and fences the holder then.
     case ready(lateClaims: Int)
-    /// No broker makes it ready at the moment; it is asked for again.
+    /// No broker makes it ready at the moment; it is asked again.
     case waiting(KafkaError)
     /// It can't be made ready, and waiting will not help.
     case notReady(KafkaError)
-    /// A commit, or the question what became of one.
+    /// A commit, or the question about one.
     case committed(sequence: UInt64, KafkaError?, TransactionOutcome)
     /// An abort.
     case aborted(KafkaError?, TransactionOutcome)
@@ -165,8 +165,7 @@ package enum TransactionReport: Sendable {
 }
 
 extension KafkaError {
-    /// What follows a transactional call that failed with this error: the one table for delivery, replays, campaigns
-    /// and feedback.
+    /// The consequence of a failed transactional call: the one table for delivery, replays, campaigns and feedback.
     ///
     /// | error | outcome |
     /// |---|---|
@@ -174,7 +173,7 @@ extension KafkaError {
     /// | the group does not count the caller as a member | `refused`: an abort |
     /// | abortable | `abortable`: an abort |
     /// | retriable, or no broker answers | `failedForNow`: the same call again |
-    /// | any other | `fatal`: what librdkafka has no word for leaves the transaction in an unknown state |
+    /// | any other | `fatal`: an error unknown to librdkafka leaves the transaction in an unknown state |
     ///
     /// Sources: librdkafka's `rd_kafka_error_is_fatal`, `rd_kafka_error_txn_requires_abort`, `rd_kafka_error_is_retriable`;
     /// KIP-98, KIP-447.

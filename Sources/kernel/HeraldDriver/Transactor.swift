@@ -4,7 +4,7 @@ internal import HeraldKernel
 package import HeraldThreads
 package import HeraldTime
 
-/// Carries out what a ``BatchWriter`` asks for, over librdkafka.
+/// Carries out the orders of a ``BatchWriter``, over librdkafka.
 ///
 /// One thread.
 package final class Transactor {
@@ -18,13 +18,13 @@ package final class Transactor {
     private let letters = Letters([])
     private var producer: Producer?
     private var calls: TransactionCalls?
-    /// Counts the producers: what is reported of a former one says nothing about this.
+    /// The number of producers: reports of a former one are recognised by it.
     private var generation = 0
     /// Whether the producer has its name.
     private var isReady = false
-    /// Claims of former producers that never had their name: each may still arrive, and fences this one then.
+    /// Claims of former producers without an answer: each may still arrive, and fences this one then.
     private var formerClaims = 0
-    /// Records that the producer's queue had no room for.
+    /// Records without room in the producer's queue.
     private var withheld: ArraySlice<OutgoingRecord> = []
     private var isOffering = false
     private var lastToken: UInt64 = 0
@@ -55,7 +55,7 @@ package final class Transactor {
         }
     }
 
-    /// Hands over what has become of what was asked for, and goes on with it.
+    /// Calls `body` with the results of orders, and continues them.
     package func serve(_ body: (BatchWriter.Report) -> Void) {
         if let producer {
             _ = producer.deliveries { _, error in if let error { reports.append(.undelivered(error)) } }
@@ -71,14 +71,14 @@ package final class Transactor {
         present.forEach(body)
     }
 
-    /// Waits until its wake-up is signalled, until this moment, or for so long.
+    /// Waits until its wake-up is signalled, until this moment, or at most for this long.
     package func wait(until moment: MonotonicTime?, atMost limit: Milliseconds) {
         let next = moment.map { $0.time(since: SystemClock.monotonic()) + .milliseconds(1) } ?? .max
         _ = wakeup.wait(for: min(max(next, .zero), limit).duration)
         wakeup.drain()
     }
 
-    /// Lets the client go; a transaction that is open is ended by the broker, or by the next process that claims the name.
+    /// Releases the client; the broker, or the next process that claims the name, ends an open transaction.
     package func close() {
         calls?.close()
         producer?.close()
@@ -145,7 +145,7 @@ package final class Transactor {
     /// The fatal error of a producer whose name another process has.
     private var fence: KafkaError? { producer?.fatalError().flatMap { $0.kind == .fenced ? $0 : nil } }
 
-    /// A call that failed because of the fence may say something else.
+    /// The report of a call, which may hide the fence that made it fail.
     private func judged(_ report: TransactionReport) -> TransactionReport {
         if case .ready(let lateClaims) = report {
             defer { (isReady, formerClaims) = (true, 0) }

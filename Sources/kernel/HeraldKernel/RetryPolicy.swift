@@ -1,16 +1,16 @@
 public import HeraldTime
 
-/// How often and when a call that failed for now is made again.
+/// The number and times of calls after temporary failures.
 ///
-/// Pure: time and chance come in as arguments.
+/// Pure: time and randomness come in as arguments.
 ///
-/// At most `1 + immediate + delays.count` calls are made for each push service, within `maxElapsed`. Immediate
-/// retries follow the first call only; then each delay gets one call. When a delay would end behind the event's expiry, the calls
-/// that are left are spread over the time that is left.
+/// At most `1 + immediate + delays.count` calls are made for each push service, within `maxElapsed`. Immediate retries
+/// follow the first call only; then each delay gets one call. When a delay would end after the event's expiry, the
+/// remaining calls are spread over the remaining time.
 public struct RetryPolicy: Sendable {
-    /// The first quick retry comes after at most this long; the bound doubles with each.
+    /// The bound of the first quick retry's wait; it doubles with each.
     public static let quickBase: Milliseconds = .milliseconds(200)
-    /// No quick retry waits longer than this.
+    /// The longest wait of a quick retry.
     public static let quickLimit: Milliseconds = .seconds(2)
 
     /// Quick retries in memory after the first call.
@@ -21,7 +21,7 @@ public struct RetryPolicy: Sendable {
     ///
     /// Default 5 s, 30 s, 5 min, 30 min, 2 h.
     public var delays: [Milliseconds]
-    /// No call is made later than this after the first one.
+    /// The time after the first call beyond which no call is made.
     ///
     /// Default 24 h.
     public var maxElapsed: Milliseconds
@@ -37,15 +37,15 @@ public struct RetryPolicy: Sendable {
         self.maxElapsed = maxElapsed
     }
 
-    /// The longest wait that a `Retry-After` is allowed to ask for: an hour, or the longest delay.
+    /// The longest wait that a `Retry-After` can impose: an hour, or the longest delay.
     ///
     /// Without a bound a backend that answers with a date years away would end every event as `time-exhausted`.
     public var retryAfterLimit: Milliseconds { max(delays.last ?? .zero, .hours(1)) }
 
-    /// So many calls there are at most for each push service.
+    /// The most calls for each push service.
     public var mostCalls: Int { 1 + immediate + delays.count }
 
-    /// What happens after a call that failed for now.
+    /// The consequence of a temporary failure.
     public enum Decision: Equatable, Sendable {
         /// Call again from memory after this long.
         case quick(after: Milliseconds)
@@ -63,11 +63,11 @@ public struct RetryPolicy: Sendable {
     public struct Failure: Sendable {
         /// Calls made so far, this one included.
         public var attempts: Int
-        /// Whether the first call was made by this worker in this stay in memory (the record is on a request topic).
+        /// Whether this worker made the first call in this stay in memory (the record is on a request topic).
         public var isFirstStay: Bool
-        /// What the answer's `Retry-After` asked for, clamped.
+        /// The wait requested by the answer's `Retry-After`, clamped.
         public var retryAfter: Milliseconds?
-        /// When the first call was made.
+        /// The time of the first call.
         public var firstAttemptAt: WallTime
         /// The event's expiry.
         public var expiresAt: WallTime?
@@ -88,10 +88,10 @@ public struct RetryPolicy: Sendable {
         func isInTime(_ due: WallTime) -> Bool { expiresAt.map { due < $0 } ?? true }
     }
 
-    /// What happens after `failure`.
+    /// Decides what follows `failure`.
     ///
     /// - Parameters:
-    ///   - quickAllowed: False while the worker drains: what would be retried from memory goes to a delay topic.
+    ///   - quickAllowed: False while the worker drains: quick retries then go to a delay topic.
     ///   - entropy: 64 random bits, for full jitter (a wait between 0 and the bound, evenly).
     public func decide(_ failure: Failure, now: WallTime, quickAllowed: Bool, entropy: UInt64) -> Decision {
         let wait: Milliseconds
@@ -109,14 +109,14 @@ public struct RetryPolicy: Sendable {
         return quick && quickAllowed ? .quick(after: wait) : .delayed(by: wait)
     }
 
-    /// The index of the delay after so many calls, unless a quick retry follows; `nil` when all calls are made.
+    /// The index of the delay after this many calls, unless a quick retry follows; `nil` when all calls are made.
     public func delay(after attempts: Int) -> Int? {
         let index = max(0, attempts - 1 - immediate)
         return index < delays.count ? index : nil
     }
 
-    /// The next delay; when that ends behind the expiry, as long as spreads the calls that are left evenly over the time that
-    /// is left, but no shorter than the shortest delay.
+    /// The next delay; when that ends after the expiry, the wait that spreads the remaining calls evenly over the
+    /// remaining time, but no shorter than the shortest delay.
     private func wait(_ delay: Milliseconds, _ failure: Failure, now: WallTime) -> Milliseconds {
         let asked = failure.retryAfter ?? .zero
         guard let expiresAt = failure.expiresAt, now.advanced(by: delay) >= expiresAt else {
@@ -126,7 +126,7 @@ public struct RetryPolicy: Sendable {
         return max(delays[0], asked, expiresAt.time(since: now) / (calls + 1))
     }
 
-    /// The delay topic for a wait: the longest delay that is not longer; `nil` when even the shortest is, so that the
+    /// The delay topic for a wait: the longest delay within it; `nil` when even the shortest is longer, so that the
     /// event waits in memory.
     public func hop(for wait: Milliseconds) -> Int? {
         delays.lastIndex { $0 <= wait }

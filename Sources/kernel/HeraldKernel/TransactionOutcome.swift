@@ -1,10 +1,10 @@
-/// How a call came out that makes something durable, and with that what is done next.
+/// The outcome of a call that makes something durable, which decides the next step.
 public enum TransactionOutcome: Sendable, Equatable {
     /// The broker has it.
     case acknowledged
-    /// It may work another time; of a transaction: the same call has to be made again.
+    /// It may succeed later; a transaction's call has to be repeated.
     case failedForNow
-    /// The group does not take it from this member any more; a rebalance is coming. A transaction has to be aborted.
+    /// The group no longer accepts it from this member; a rebalance is coming. A transaction has to be aborted.
     case refused
     /// The transaction can only be aborted.
     case abortable

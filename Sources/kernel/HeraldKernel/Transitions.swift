@@ -1,14 +1,14 @@
-/// The states of a machine, and which may follow which, as data.
+/// The states of a machine and their transitions, as data.
 ///
-/// A transition that is not in the table stops a debug build and the simulation with its name. A release makes no check:
-/// then ``CheckedState/become(_:)`` is an assignment.
+/// A transition outside the table stops a debug build and the simulation with its name. A release makes no check: then
+/// ``CheckedState/become(_:)`` is an assignment.
 public struct TransitionTable<Name>: Sendable
 where Name: RawRepresentable & CaseIterable & Hashable & Sendable, Name.RawValue == String {
-    /// States that become one of others when something happens.
+    /// A group of states with the same event and successors.
     public struct Row: Sendable {
         /// The states before.
         public var from: [Name]
-        /// What happens, in words.
+        /// The event, in words.
         public var event: String
         /// The states after.
         public var to: [Name]
@@ -21,7 +21,7 @@ where Name: RawRepresentable & CaseIterable & Hashable & Sendable, Name.RawValue
         }
     }
 
-    /// The rows, in the order in which people read them.
+    /// The rows, in reading order.
     public let rows: [Row]
     private let following: [Name: Set<Name>]
 
@@ -37,14 +37,14 @@ where Name: RawRepresentable & CaseIterable & Hashable & Sendable, Name.RawValue
     public func allows(_ from: Name, _ to: Name) -> Bool { following[from]?.contains(to) ?? false }
 }
 
-/// A state that only becomes what its table allows.
+/// A state that changes only as its table allows.
 public protocol CheckedState: Sendable {
-    /// The states' names, without what they carry.
+    /// The states' names, without their values.
     associatedtype Name: RawRepresentable & CaseIterable & Hashable & Sendable where Name.RawValue == String
 
     /// This state's name.
     var name: Name { get }
-    /// Which states may follow which.
+    /// The allowed transitions.
     static var transitions: TransitionTable<Name> { get }
 }
 

@@ -1,8 +1,8 @@
 public import HeraldEvents
 
-/// What the engine wants done.
+/// An order of the engine to its lane.
 ///
-/// The lane carries actions out in order.
+/// The lane carries out actions in order.
 public enum Action: Sendable, Equatable {
     /// Send the event of this slot to one push service.
     case call(CallToken)
@@ -10,72 +10,74 @@ public enum Action: Sendable, Equatable {
     case produce(ProductionID)
     /// The record in this slot is settled or given up: free its message.
     case release(slot: Int32)
-    /// The record in this slot stays for longer than most: copy it and let its message go, which holds on to all that was
-    /// fetched with it.
+    /// The record in this slot stays for longer than most: copy it and free its message, which keeps everything fetched
+    /// with it in memory.
     case retainRecord(slot: Int32)
     /// Commit ``Engine/commitPositions``, in the transaction if there is one, and report with
-    /// ``Engine/committed(sequence:_:now:)``; the same number again: make the same call again.
+    /// ``Engine/committed(sequence:_:now:)``; the same number again: repeat the same call.
     case commit(sequence: UInt64)
-    /// Open a transaction, to which every record belongs that is produced from now on.
+    /// Open a transaction for every record that is produced from now on.
     case beginTransaction
     /// Abort the transaction, and report with ``Engine/aborted(_:now:)``.
     case abortTransaction
     /// Recreate the producer after a fatal error; report with ``Engine/producerReady(lateClaims:now:)``.
     case renewProducer
-    /// It is unknown whether the commit with this number was made: compare what the group has committed with
-    /// ``Engine/commitPositions``, and report with ``Engine/committed(sequence:_:now:)`` (`abortable` when it was not).
+    /// The commit with this number has an unknown outcome: compare the group's committed offsets with
+    /// ``Engine/commitPositions``, and report with ``Engine/committed(sequence:_:now:)`` (`abortable` when it was not
+    /// made).
     case resolveCommit(sequence: UInt64)
-    /// Stop fetching a partition, which makes void what lies in its source's queue.
+    /// Stop fetching a partition, which invalidates the records in its source's queue.
     case pause(partition: Int32)
     /// Fetch it again.
     case resume(partition: Int32)
-    /// Read a partition again from ``Engine/nextOffset(of:)``: a record of it was not taken.
+    /// Read a partition again from ``Engine/nextOffset(of:)``: one of its records was not taken.
     case rewind(partition: Int32)
-    /// Take what lies in a source's queue out of it, to be handed out first: its partitions will be paused.
+    /// Take the records out of a source's queue, to be handed out first: its partitions will be paused.
     case retainQueue(source: Int)
-    /// Give up what was taken out of a source's queue; it is read again.
+    /// Give up the records taken out of a source's queue; they are read again.
     case dropRetained(source: Int)
     /// Answer the revoked assignment, then report with ``Engine/unassigned()``.
     case unassign
     /// The drain is over: leave the group and stop. `complete` when nothing was given up.
     case leave(complete: Bool)
-    /// Credentials were refused: renew them, once for all calls (fetch a new token, read a secret's file again), and
-    /// report with ``Engine/credentialsRenewed(now:)``, whether that succeeded or not; at once when there is nothing to
+    /// Credentials were refused: renew them once for all calls (fetch a new token, read a secret's file again), then
+    /// report with ``Engine/credentialsRenewed(now:)``, whether that succeeded or not; at once without anything to
     /// renew.
     case renewCredentials
-    /// Too many of this campaign's events failed: write that it is paused, unless it does not run any more. What comes of it
-    /// is told with ``Engine/campaign(_:is:now:)``; with a status, which rejected so many of its latest calls, the engine
-    /// holds it until then.
+    /// Too many of this campaign's events failed: record that it is paused, unless it has ended. Report the outcome
+    /// with ``Engine/campaign(_:is:now:)``; with a status, which rejected too many of its latest calls, the engine
+    /// holds the campaign until then.
     case pauseCampaign(CampaignFailures)
-    /// Tell people.
+    /// Inform the operator.
     case notice(Notice)
 }
 
-/// Something that people should know.
+/// News for the operator.
 public enum Notice: Sendable, Equatable {
-    /// Taking stops until the backend is well; nothing is lost.
+    /// No events are taken until the backend recovers; nothing is lost.
     case outageBegan(OutageReason)
-    /// The backend is well again.
+    /// The backend has recovered.
     case outageEnded(OutageReason)
-    /// The group's offset of a partition carries metadata that Herald did not write, or that is damaged: it is ignored,
-    /// and what an earlier owner did beyond the offset may be done again.
+    /// The group's offset of a partition carries foreign or damaged metadata: it is ignored, and an earlier owner's
+    /// work beyond the offset may be repeated.
     case foreignMetadata(topic: String, partition: Int32)
-    /// Offsets were passed over that may hold events which nobody was called for.
+    /// The consumer passed over offsets that may hold events without a call.
     case passedOver(PassedOver)
-    /// The broker refuses a record of this topic although everything that could be was left out; it is offered again and again.
+    /// The broker refuses a record of this topic although everything optional was left out; it is offered again and
+    /// again.
     case recordRefused(topic: String)
     /// Another process produces under this worker's name (`kafka.instance`): the worker can't go on.
     case rival
-    /// A drain or a revocation ran into its deadline with this many events unsettled: they will be taken again.
+    /// A drain or a revocation reached its deadline with this many unsettled events: they will be taken again.
     case gaveUp(events: Int)
 }
 
-/// What became of a record that was offered.
+/// The outcome of offering a record.
 public enum Intake: Sendable, Equatable {
     /// It is in this slot until the slot's `release`.
     case accepted(SlotID)
-    /// It is dealt with: free its message now.
+    /// It is settled: free its message now.
     case done
-    /// There is no room: offer it again before anything else is taken.
+    /// The table is full: offer it again before anything else.
     case noRoom
 }

@@ -1,7 +1,7 @@
 /// A keyed 64-bit hash of bytes for tables inside one process: SipHash-1-3.
 ///
-/// Without the seed a publisher cannot choose users that share a bucket, or events that are taken for each other. The
-/// seed is the first half of the key; the second is derived from it. Not for anything that leaves the process.
+/// Without the seed a publisher cannot choose users that share a bucket, or events that collide. The seed is the first
+/// half of the key, and the second is derived from it. Hashes must not leave the process.
 struct ByteHash {
     private var v0: UInt64
     private var v1: UInt64
@@ -40,7 +40,7 @@ struct ByteHash {
         v0 ^= word
     }
 
-    /// Adds a field so that it cannot be taken for parts of its neighbours: its length comes first.
+    /// Adds a field, its length first, so that it cannot be confused with parts of its neighbours.
     mutating func add(field: RawSpan) {
         add(UInt64(field.byteCount))
         let tail = addWords(of: field)
@@ -55,7 +55,7 @@ struct ByteHash {
         return v0 ^ v1 ^ v2 ^ v3
     }
 
-    /// Adds the whole words of the bytes; what is left over, fewer than eight bytes, is the answer.
+    /// Adds the whole words of the bytes and returns the remaining ones, fewer than eight.
     @inline(__always)
     private mutating func addWords(of bytes: RawSpan) -> UInt64 {
         var offset = 0
@@ -65,7 +65,7 @@ struct ByteHash {
         }
         let left = bytes.byteCount &- offset
         if left > 0, offset > 0 {
-            // The last eight bytes, without those that were added.
+            // The last eight bytes, without those already added.
             let last = bytes.unsafeLoadUnaligned(fromByteOffset: bytes.byteCount &- 8, as: UInt64.self)
             return UInt64(littleEndian: last) &>> UInt64(64 &- 8 &* left)
         }

@@ -1,38 +1,38 @@
 public import HeraldEvents
 import HeraldTime
 
-/// What an engine has seen and done since its start, in plain numbers that only its lane's thread touches.
+/// The counts of an engine since its start, in plain numbers that only its lane's thread touches.
 ///
 /// Everything is counted when it is decided; the broker has it within a commit interval.
 public struct Counters: Sendable, Equatable {
     /// Records taken.
     public internal(set) var accepted = 0
-    /// Records that an earlier owner of the partition had dealt with.
+    /// Records that an earlier owner of the partition had settled.
     public internal(set) var doneBefore = 0
     /// Records without a value.
     public internal(set) var tombstones = 0
-    /// Offsets that were passed over because nobody can read them.
+    /// Offsets passed over because their records are unreadable.
     public internal(set) var unreadable = 0
     /// Calls made, repeated ones and probes included.
     public internal(set) var calls = 0
-    /// Answers and acknowledgements that belonged to an event that was given up.
+    /// Answers and acknowledgements for events that were already given up.
     public internal(set) var stale = 0
-    /// From an event's first publication to a final outcome, one for each push service; by the place of its request topic
-    /// (``RequestTopics``).
+    /// The time from an event's first publication to a final outcome, once for each push service; by the place of its
+    /// request topic (``RequestTopics``).
     public private(set) var endToEnd: DurationHistograms
 
-    /// By push service, and then by outcome; the last place is of events that name no service.
+    /// By push service, and then by outcome; the last place is for events that name no service.
     private var outcomes: [Int]
-    /// By push service, and then by how the call ended.
+    /// By push service, and then by the call's end.
     private var callEnds: [Int]
     private var deadLetters = Array(repeating: 0, count: DeadLetterReason.allCases.count)
-    /// By reason; the last place is of hops.
+    /// By reason; the last place is for hops.
     private var retries = Array(repeating: 0, count: RetryReason.allCases.count + 1)
     private let services: Int
-    /// How many ways a call can end.
+    /// The number of ways in which a call can end.
     private let ends = CallEnd.allCases.count
 
-    /// Nothing yet, with this many push services and request topics.
+    /// Empty counts for this many push services and request topics.
     public init(services: Int, requestTopics: Int) {
         self.services = services
         endToEnd = DurationHistograms(repeating: .ofEvents, count: requestTopics + 1)
@@ -40,12 +40,12 @@ public struct Counters: Sendable, Equatable {
         callEnds = Array(repeating: 0, count: services * ends)
     }
 
-    /// Notifications of a push service (`nil`: of events that name none) that ended in this way.
+    /// Notifications of a push service with this outcome; `nil` for events that name no service.
     public func notifications(_ outcome: Outcome, service: Int?) -> Int {
         outcomes[(service ?? services) * Outcome.allCases.count + outcome.place]
     }
 
-    /// Calls to a push service that ended in this way.
+    /// Calls to a push service with this end.
     public func calls(_ end: CallEnd, service: Int) -> Int {
         callEnds[service * ends + end.place]
     }
@@ -53,7 +53,7 @@ public struct Counters: Sendable, Equatable {
     /// Dead letters for this reason.
     public func deadLetters(_ reason: DeadLetterReason) -> Int { deadLetters[reason.place] }
 
-    /// Retry records for this reason; `nil`: hops, which keep the reason that the record came with.
+    /// Retry records for this reason; `nil`: hops, which keep their record's reason.
     public func retries(_ reason: RetryReason?) -> Int { retries[reason?.place ?? RetryReason.allCases.count] }
 
     /// All retry records.
@@ -62,7 +62,7 @@ public struct Counters: Sendable, Equatable {
     /// All duplicates.
     public var duplicates: Int { (0...services).reduce(0) { $0 + notifications(.duplicate, service: $1) } }
 
-    /// A final outcome, the place of the event's request topic, and how long after its publication.
+    /// Counts a final outcome, with the place of the event's request topic and the time since its publication.
     mutating func count(_ outcome: Outcome, service: Int?, of topic: Int, after age: Milliseconds) {
         outcomes[(service ?? services) * Outcome.allCases.count + outcome.place] += 1
         endToEnd.observe(microseconds: (age * 1_000).count, at: topic)

@@ -1,11 +1,11 @@
-/// How long things took: how many in each bucket, and all of it together.
+/// A histogram of durations: a count for each bucket, and the sum.
 ///
-/// For one thread; an observation is an index, two additions and no allocation. What is longer than the last bound has
-/// the last bucket.
+/// It belongs to one thread; an observation is an index, two additions and no allocation. Durations beyond the last
+/// bound go into the last bucket.
 public struct DurationHistogram: Sendable, Equatable {
     /// The longest duration of each bucket but the last, in microseconds, rising.
     public let bounds: [Int64]
-    /// How many were observed in each bucket; one more than there are bounds.
+    /// The number of observations in each bucket; one more than there are bounds.
     public private(set) var counts: [Int]
     /// The sum of all durations in microseconds.
     public private(set) var sum: Int64 = 0
@@ -34,14 +34,14 @@ public struct DurationHistogram: Sendable, Equatable {
         43_200_000, 86_400_000,
     ])
 
-    /// Counts one duration; a negative one counts as none at all.
+    /// Counts one duration; a negative one counts as zero.
     public mutating func observe(microseconds: Int64) {
         let duration = max(0, microseconds)
         counts[bucket(of: duration)] += 1
         sum &+= duration
     }
 
-    /// The bucket that a duration belongs to, which is not negative (microseconds).
+    /// The bucket of a duration that is not negative (microseconds).
     @inline(__always)
     fileprivate func bucket(of duration: Int64) -> Int {
         var bucket = Int(firstBuckets[64 - duration.leadingZeroBitCount])
@@ -49,16 +49,16 @@ public struct DurationHistogram: Sendable, Equatable {
         return bucket
     }
 
-    /// Adds what another histogram with the same bounds has counted.
+    /// Adds the counts of another histogram with the same bounds.
     public mutating func add(_ other: Self) {
         for index in counts.indices where index < other.counts.count { counts[index] += other.counts[index] }
         sum &+= other.sum
     }
 
-    /// How many there were.
+    /// The number of observations.
     public var count: Int { counts.reduce(0, +) }
 
-    /// The same bounds with what was counted in them.
+    /// A histogram with the same bounds and these counts.
     fileprivate func with(counts: [Int], sum: Int64) -> Self {
         var other = self
         other.counts = counts
@@ -72,13 +72,13 @@ public struct DurationHistogram: Sendable, Equatable {
 /// An observation costs as much as that of one histogram: buckets and sums lie in one array.
 public struct DurationHistograms: Sendable, Equatable {
     private let empty: DurationHistogram
-    /// How many histograms there are.
+    /// The number of histograms.
     public let count: Int
     /// By place: the count of each bucket, and then the sum of the durations.
     private var cells: [Int64]
     private let width: Int
 
-    /// So many empty ones.
+    /// This many empty histograms.
     init(repeating empty: DurationHistogram, count: Int) {
         self.empty = empty
         self.count = count
@@ -92,7 +92,7 @@ public struct DurationHistograms: Sendable, Equatable {
         return empty.with(counts: own.dropLast().map { Int($0) }, sum: own.last ?? 0)
     }
 
-    /// Counts one duration; a negative one counts as none at all.
+    /// Counts one duration; a negative one counts as zero.
     mutating func observe(microseconds: Int64, at place: Int) {
         let duration = max(0, microseconds)
         cells[place * width + empty.bucket(of: duration)] += 1

@@ -1,33 +1,33 @@
 public import HeraldTime
 
-/// Where one assigned partition stands.
+/// The progress of one assigned partition.
 public struct PartitionProgress: Sendable, Equatable {
     /// Its topic.
     public var topic: String
     /// Its number in the topic.
     public var number: Int32
-    /// The offset below which everything is done; `nil` before the first record, when nothing was committed yet.
+    /// The offset below which everything is done; `nil` before the first record when nothing was committed yet.
     public var done: Int64?
-    /// The offset that is taken next; `nil` likewise.
+    /// The next offset to take; `nil` likewise.
     public var next: Int64?
-    /// Whether it is not fetched until there is room.
+    /// Whether its fetching is held until there is room.
     public var isHeld: Bool
 }
 
-/// What a lane is at.
+/// The phase of a lane.
 public enum LanePhase: Sendable, Equatable {
-    /// Nothing is assigned: the group has not given it partitions yet, or has just taken them.
+    /// Nothing is assigned: the group has not given it partitions yet, or has just revoked them.
     case unassigned
     /// It takes records.
     case taking
-    /// Partitions go, or the worker stops: what is under way is waited for.
+    /// Partitions are revoked, or the worker stops: the lane waits for everything under way.
     case stopping
     /// It has left.
     case left
 }
 
 extension Engine {
-    /// Where every assigned partition stands.
+    /// The progress of every assigned partition.
     public var progress: [PartitionProgress] {
         let paused = Set(sources.all.lazy.filter { !$0.pauses.isEmpty }.flatMap(\.partitions))
         return partitions.all.enumerated().map { index, partition in
@@ -38,10 +38,11 @@ extension Engine {
         }
     }
 
-    /// Since when the oldest event of each request topic waits of those that this engine knows of and that are not final,
-    /// by the topic's place (``RequestTopics``); `nil` without any.
+    /// The time since which the oldest pending event of each request topic has waited, among those known to this
+    /// engine, by the topic's place (``RequestTopics``); `nil` without any.
     ///
-    /// An event before its `notBefore` does not wait yet. Looks at every event in memory: to be asked now and then.
+    /// An event before its `notBefore` does not wait yet. This looks at every event in memory, so it is for occasional
+    /// use.
     public func oldestEvents(now: Moment) -> [WallTime?] {
         var oldest = (0...requestTopics.unknown).map { delayed.oldest(topic: $0, now: now.wall) }
         events.forEachPresent { slot in
@@ -55,7 +56,7 @@ extension Engine {
     /// Whether outcomes of events wait for a commit.
     public var hasOutcomesToRecord: Bool { committer.isRecording(productions.count) }
 
-    /// What the lane is at.
+    /// The lane's phase.
     public var phase: LanePhase {
         switch membership {
         case .none: .unassigned

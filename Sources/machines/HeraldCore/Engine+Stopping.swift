@@ -3,7 +3,7 @@ import HeraldKernel
 import HeraldTime
 
 extension Engine {
-    /// Nothing more is taken and called; what is under way is waited for until the deadline.
+    /// Stops taking and calling; calls under way have until the deadline.
     mutating func stop(leaving: Bool, timeout: Milliseconds, now: Moment) {
         let deadline = now.monotonic.advanced(by: timeout)
         lifecycle.stop(leaving: leaving, deadline: deadline)
@@ -15,7 +15,8 @@ extension Engine {
         advanceStop(now: now)
     }
 
-    /// What has no call under way ends here: what was never called is given back, the rest is settled with what is known.
+    /// Ends an event without a call under way: one that was never called is given back, another is settled with its
+    /// known results.
     private mutating func stopWaiting(_ slot: Int32, now: Moment) {
         switch events[slot].phase {
         case .free, .settling, .refused:
@@ -44,7 +45,8 @@ extension Engine {
         }
     }
 
-    /// When ``advanceStop(now:)`` has something to end: at once when nothing is waited for any more, else at the deadline.
+    /// The time at which ``advanceStop(now:)`` can end something: at once without anything to wait for, else the
+    /// deadline.
     var stopDue: MonotonicTime? {
         switch membership {
         case .stopping(let stop): waitsForCalls ? stop.deadline : .distantPast
@@ -61,7 +63,7 @@ extension Engine {
         !committer.isIdle || events.refusedCount > 0 || partitions.hasUncommitted
     }
 
-    /// Goes on with a stop as far as it can; what is not committed at its end will be taken again.
+    /// Advances a stop as far as possible; uncommitted events will be taken again.
     mutating func advanceStop(now: Moment) {
         guard let due = stopDue else { return }
         switch membership {
@@ -74,7 +76,7 @@ extension Engine {
         }
     }
 
-    /// The calls have ended, or are given up.
+    /// Starts the last commit, when the calls have ended or are given up.
     private mutating func startLastCommit(now: Moment) {
         let gaveUp = dropUnsettled()
         if gaveUp > 0 { actions.append(.notice(.gaveUp(events: gaveUp))) }
@@ -82,7 +84,7 @@ extension Engine {
         lifecycle.startLastCommit(gaveUp: gaveUp, now: now.monotonic)
     }
 
-    /// Ends a stop; what is not committed by now will be taken again.
+    /// Ends a stop; uncommitted events will be taken again.
     mutating func endStopping(now: Moment) {
         let dropped = events.count
         if dropped > 0 { actions.append(.notice(.gaveUp(events: dropped))) }
@@ -91,7 +93,7 @@ extension Engine {
         actions.append(lifecycle.end(dropped: dropped))
     }
 
-    /// Gives up what is not settled, and says how many events that were.
+    /// Gives up the unsettled events, and returns their number.
     private mutating func dropUnsettled() -> Int {
         guard committer.state.isAtomic else {
             let dropped = events.count
@@ -108,7 +110,7 @@ extension Engine {
         return dropped
     }
 
-    /// Gives up every event in memory; answers and acknowledgements that come for them later are stale.
+    /// Gives up every event in memory; later answers and acknowledgements for them are stale.
     mutating func dropEverything() {
         for index in events.slots.indices where events.slots[index].phase != .free { free(Int32(index)) }
         due.removeAll()

@@ -1,15 +1,15 @@
 public import HeraldEvents
 public import HeraldTime
 
-/// Why events wait, found in the state that the engine acts on when it is asked: nothing about it is kept.
+/// The reasons why events wait, derived on request from the engine's own state; none is stored.
 ///
-/// A kind is found by the predicates that decide whether a call begins: `startCalls` and `nextCall` ask the same ones, in
-/// the same order.
+/// The kind of a reason comes from the predicates that decide whether a call begins: `startCalls` and `nextCall` use
+/// the same ones, in the same order.
 extension Engine {
-    /// What an event is called when another one waits for it: its id and its request record.
+    /// The names of an event for which another one waits: its id and its request record.
     public typealias EventNames = (_ slot: Int32) -> (name: String, record: String)
 
-    /// Why the event in a slot waits, for the push services for which it is the same.
+    /// The reasons why the event in a slot waits, grouped by push services with the same one.
     public func waits(
         of slot: Int32, now: Moment, names: EventNames
     ) -> [(services: PushServiceSet, reason: WaitReason)] {
@@ -31,10 +31,10 @@ extension Engine {
         return waits
     }
 
-    /// How many events there are by the place of ``WaitReason/Kind-swift.enum``: each counts once, by the first of its push
-    /// services that is not decided.
+    /// The number of events by the place of ``WaitReason/Kind-swift.enum``: each counts once, by the first of its
+    /// undecided push services.
     ///
-    /// Looks at every event in memory: to be asked now and then.
+    /// This looks at every event in memory, so it is for occasional use.
     public func waitCounts(now: Moment) -> [Int] {
         var counts = Array(repeating: 0, count: WaitReason.Kind.allCases.count)
         let holds = (0..<events.width).map { callHold($0, now: now) }
@@ -48,14 +48,14 @@ extension Engine {
         return counts
     }
 
-    /// Gives every event that is there, in no order.
+    /// Calls `body` with every event, in no order.
     public func forEachEvent(_ body: (Int32) -> Void) { events.forEachPresent(body) }
 }
 
 // MARK: What kind
 
 extension Engine {
-    /// Why none of the event's push services goes on; `nil` when that is a question of each.
+    /// The reason that holds all of the event's push services; `nil` when each has its own.
     private func waitKind(ofWhole slot: Int32, now: Moment) -> WaitReason.Kind? {
         switch events[slot].phase {
         case .free, .active: nil
@@ -77,10 +77,10 @@ extension Engine {
         }
     }
 
-    /// Why an event waits for a moment in memory.
+    /// The reason why an event waits for a moment in memory.
     private func waitKind(ofWaiting slot: Int32, now: Moment) -> WaitReason.Kind {
         if let notBefore = events[slot].event.notBefore, notBefore > now.wall { return .notBefore }
-        // In its line, and its moment has come: only what it may repeat is left to wait for.
+        // It is in its line and due: only the event that it may repeat is left to wait for.
         return events[slot].isOrdered && events[slot].mayBeDuplicate && !isBeforeDue(slot, now: now)
             ? .sameUnderWay : .retryDue
     }
@@ -89,9 +89,9 @@ extension Engine {
         events[slot].isRetry && events[slot].event.dueAt.map { $0 > now.wall } ?? false
     }
 
-    /// Why a push service of an active event does not go on.
+    /// The reason why a push service of an active event is held.
     ///
-    /// - Parameter hold: what keeps wanted calls to it from beginning.
+    /// - Parameter hold: the reason that keeps its wanted calls from beginning.
     private func waitKind(of slot: Int32, _ service: Int, hold: WaitReason.Kind?) -> WaitReason.Kind {
         switch events.services[events.place(slot, service)].phase {
         case .calling: return .calling
@@ -111,7 +111,7 @@ extension Engine {
         }
     }
 
-    /// What keeps wanted calls to a push service from beginning; `nil` when nothing does.
+    /// The reason that keeps wanted calls to a push service from beginning, if any.
     private func callHold(_ service: Int, now: Moment) -> WaitReason.Kind? {
         if health.isInOutage { return .outage }
         switch callsHold(now: now) {
@@ -143,7 +143,7 @@ extension Engine {
     ) -> WaitReason {
         let id = events.id(of: slot)
         let token = events.token(slot, service ?? 0)
-        /// When something is due; now when it is that already.
+        /// The time at which a reminder is due; now when it is overdue.
         func moment(_ suits: (Reminder) -> Bool) -> WallTime {
             due.earliest(where: suits).map { now.wall($0) } ?? now.wall
         }
@@ -173,8 +173,8 @@ extension Engine {
         case .credentialsDoubt: return .credentialsDoubt(until: moment { $0 == .suspect(token) })
         case .outage:
             guard let outage else { return .nextTurn }
-            // A probe is a call, too: it waits for a commit as all do.
-            // Who has just come may be asked at once, whenever that was allowed.
+            // A probe is a call, too, and waits for a commit as all do. An event that has just arrived may be probed at
+            // once.
             let probe = callsHold(now: now) == nil ? nextProbeTime.map { max($0, now.monotonic) } : nil
             return .outage(
                 cause: outage.reason.rawValue, since: outage.since, nextProbe: probe.map { now.wall($0) })
@@ -197,7 +197,7 @@ extension Engine {
             }
             return .unacknowledged(until: offered.map { now.wall($0) })
         case .transaction:
-            // What is to be done at once has no moment.
+            // An immediate action has no moment.
             let next = commitDue.flatMap { $0 > now.monotonic ? $0 : nil }
             return .transaction(until: next.map { now.wall($0) })
         case .transactionEnds: return .transactionEnds(until: commitDue.map { now.wall($0) })

@@ -3,10 +3,10 @@ import HeraldKernel
 public import HeraldTime
 import Synchronization
 
-/// Everything that a lane decides, as a value: inputs are methods named after events, what is to be done comes out as
+/// Everything that a lane decides, as a value: inputs are methods named after events, and orders come out as
 /// ``actions``.
 ///
-/// It has no I/O, no clock, no chance and no threads of its own, so that a whole cluster of engines can be simulated.
+/// It has no I/O, clock, randomness or threads of its own, so that a whole cluster of engines can be simulated.
 ///
 /// The way of an event: `record` decodes it into a slot and lines it up behind its user's other events; once it is first
 /// and due, a call for each push service is wanted; `answer` classifies and either wants another call or decides;
@@ -14,45 +14,45 @@ import Synchronization
 /// acknowledged (`delivered`) its offset is complete.
 ///
 /// Its state belongs to parts, each in a file of its own with its states and transitions at the top; only a part writes
-/// its fields. What concerns several parts is decided by the engine's extensions, which lie beside the part that they
-/// concern most.
+/// its fields. The engine's extensions decide what concerns several parts, and lie beside the part that they concern
+/// most.
 ///
 /// | folder | part | owns |
 /// |---|---|---|
 /// | | ``Lifecycle`` | whether there are partitions, and how a stop ends |
 /// | `Events/` | ``EventTable`` | slots, their push services, users' order |
-/// | | ``Campaigns`` | campaigns that do not run, and how those do that may be paused |
+/// | | ``Campaigns`` | stopped campaigns, and the failures of those that may be paused |
 /// | | ``UserBackpressure`` | which users have more events than their share, and which of those are deferred |
-/// | `Intake/` | ``PartitionTable`` | what is done of each partition |
+/// | `Intake/` | ``PartitionTable`` | the finished offsets of each partition |
 /// | | ``RequestTopics`` | the place of each request topic |
-/// | | ``PublisherFaults`` | records that were published otherwise than the contract asks |
+/// | | ``PublisherFaults`` | records whose publication breaks the contract |
 /// | | ``SourceTable`` | the queues, whose turn it is, and why one is paused |
 /// | | ``ReadAhead`` | how much is fetched ahead |
 /// | | ``DuplicateWindow`` | events that came before |
-/// | `Dispatch/` | ``Dispatcher`` | wanted calls, limits, what is deferred |
+/// | `Dispatch/` | ``Dispatcher`` | wanted calls, limits, deferrals |
 /// | | ``CallTracker`` | calls under way, which of them hang, how many there may be |
 /// | | ``HangingUsers`` | the users whose calls hung |
-/// | | ``BackendHealth`` | the outage, and what begins one |
+/// | | ``BackendHealth`` | the outage, and its causes |
 /// | | ``Credentials`` | whether there are any, and which calls wait for new ones |
 /// | `Outbox/` | ``ProductionTable`` | records on their way |
-/// | | ``Committer`` | commits and transactions, and what waits for one |
-/// | | ``DelayedEvents`` | since when events wait that went into delay topics |
-/// | `Timers/` | ``Reminder``, ``Upkeep`` | what waits for a moment; what is done now and then |
+/// | | ``Committer`` | commits and transactions, and the outcomes that wait for one |
+/// | | ``DelayedEvents`` | the waiting times of events in delay topics |
+/// | `Timers/` | ``Reminder``, ``Upkeep`` | things due at a moment; periodic work |
 ///
 /// Not copyable: calling a method of an engine that an object stores would first copy all of it, with a reference count
 /// for each of its arrays. Nor movable: see `anchor`.
 public struct Engine: ~Copyable, Sendable {
-    /// What the engine was told at its start, and the live part of it as it is now.
+    /// The engine's configuration at its start, with the live part in its present state.
     public internal(set) var configuration: EngineConfiguration
-    /// What is to be done, in order.
+    /// The orders to the lane, in order.
     ///
     /// The lane carries it out and calls ``clearActions()``.
     public internal(set) var actions: [Action] = []
-    /// What happened so far.
+    /// The counts so far.
     public internal(set) var counters: Counters
-    /// Records that were published otherwise than the contract asks.
+    /// Records whose publication breaks the contract.
     public internal(set) var publishers: PublisherFaults
-    /// Why nothing is taken, if so.
+    /// The outage in which nothing is taken, if any.
     public var outage: Outage? { health.outage }
 
     var lifecycle = Lifecycle()
@@ -60,7 +60,7 @@ public struct Engine: ~Copyable, Sendable {
     var events: EventTable
     var campaigns = Campaigns()
     var userBackpressure: UserBackpressure
-    /// Events whose turn has come within this input.
+    /// The events whose turn has come within this input.
     var activations: Ring<SlotID>
 
     let requestTopics: RequestTopics
@@ -81,13 +81,13 @@ public struct Engine: ~Copyable, Sendable {
     var delayed: DelayedEvents
 
     var due: DueQueue<Reminder>
-    /// Looking for events that block others.
+    /// The search for events that block others.
     var sweeping = Upkeep(every: .seconds(1))
-    /// Looking for records that stay in memory.
+    /// The search for records that stay in memory.
     var copying = Upkeep(every: .milliseconds(250))
 
-    /// Says nothing, but an atomic has to stay where it is: without one, the compiler copies an engine's bytes, nearly two
-    /// thousand, for each call of a method that changes nothing.
+    /// An atomic that is never read: it has to stay in place, and without one the compiler copies an engine's bytes,
+    /// nearly two thousand, for each call of a method that changes nothing.
     private let anchor = Atomic(false)
 
     /// An engine without an assignment.
@@ -116,9 +116,9 @@ public struct Engine: ~Copyable, Sendable {
         actions.reserveCapacity(256)
     }
 
-    /// Forgets the actions that were carried out.
+    /// Forgets the executed actions.
     public mutating func clearActions() {
-        // One or two, after most inputs: each is less than what removing all at once begins with.
+        // Most inputs leave one or two: removing each costs less than the overhead of removing all at once.
         while !actions.isEmpty { actions.removeLast() }
         committer.recordsHanded()
     }
@@ -126,7 +126,7 @@ public struct Engine: ~Copyable, Sendable {
     /// The event in a slot.
     public func slot(_ index: Int32) -> Slot { events[index] }
 
-    /// Gives the event in a slot to `body` without copying it.
+    /// Calls `body` with the event in a slot without copying it.
     @inline(__always)
     public func withSlot<Result>(_ index: Int32, _ body: (borrowing Slot) throws -> Result) rethrows -> Result {
         try events.withSlot(index, body)
@@ -162,7 +162,7 @@ public struct Engine: ~Copyable, Sendable {
 
 /// One consumed topic.
 public struct ConsumedTopic: Sendable, Equatable {
-    /// What the topic is for.
+    /// The purpose of the topic.
     public enum Role: Sendable, Equatable {
         /// A request topic, taken by this weight (at least 1).
         case request(weight: Int)
@@ -172,7 +172,7 @@ public struct ConsumedTopic: Sendable, Equatable {
 
     /// The topic's name.
     public var name: String
-    /// What it is for.
+    /// Its purpose.
     public var role: Role
 
     /// A consumed topic.
@@ -188,17 +188,17 @@ public struct AssignedPartition: Sendable, Equatable {
     public var topic: Int
     /// The partition's number in the topic.
     public var number: Int32
-    /// Where taking starts; `nil` when the broker decides (no offset yet), and the first record tells.
+    /// The first offset to take; `nil` when the broker decides (no offset yet), until the first record shows it.
     public var startOffset: Int64?
-    /// Where reading starts; `nil` for ``startOffset``.
+    /// The first offset to read; `nil` for ``startOffset``.
     ///
-    /// What lies below that was dealt with, and is read to know it again.
+    /// Records between them are settled, and are read again to remember them.
     public var historyOffset: Int64?
-    /// The metadata that was committed with that offset: what is done beyond it.
+    /// The metadata committed with that offset: the map of work done beyond it.
     public var metadata: String
-    /// The push services for which the event at an offset became a dead letter, of those that were dealt with before.
+    /// The push services for which the settled event at an offset became a dead letter.
     ///
-    /// `nil` when nobody can say: then none of those makes a duplicate of what comes after it.
+    /// `nil` when this is unknown: then no settled event makes a later one a duplicate.
     public var failed: [Int64: PushServiceSet]?
 
     /// A partition to take from.
@@ -215,13 +215,13 @@ public struct AssignedPartition: Sendable, Equatable {
     }
 }
 
-/// What a commit says about one partition.
+/// The committed position of one partition.
 public struct CommittedPosition: Sendable, Equatable {
     /// The partition's index in the assignment.
     public var partition: Int32
     /// The next offset to consume.
     public var offset: Int64
-    /// What is done beyond it.
+    /// The map of work done beyond it.
     public var metadata: String
     var mark: Int
 }

@@ -2,7 +2,7 @@ public import HeraldEvents
 public import HeraldKernel
 public import HeraldTime
 
-/// What may be sent at the same time.
+/// The events that may be sent at the same time.
 public enum Ordering: String, Sendable, CaseIterable {
     /// One user's events one after another, many users at once.
     case key
@@ -26,29 +26,29 @@ public struct LiveConfiguration: Sendable, Equatable {
     ///
     /// Default: no limit.
     public var serviceCallsPerSecond: [Double?] = []
-    /// When calls that fail for now stop everything.
+    /// The rule by which temporary failures stop everything.
     public var breaker = BreakerRule()
-    /// When answers that would make dead letters stop everything.
+    /// The rule by which answers that would make dead letters stop everything.
     public var deadLetterBreaker = BreakerRule(share: 0.5, of: 200)
-    /// What each status means.
+    /// The meaning of each status.
     public var statuses = StatusTable()
 
     /// The defaults.
     public init() {}
 }
 
-/// What an engine is told at its start: the settings that decide.
+/// An engine's configuration: the settings that decide.
 @dynamicMemberLookup
 public struct EngineConfiguration: Sendable {
-    /// The part that may change later.
+    /// The part that may change while it runs.
     public var live = LiveConfiguration()
     /// Decodes records and knows the push services.
     public var decoder: RecordDecoder
     /// The names of the topics.
     public var topics = Topics()
-    /// The delays as they are written, in the order of `retry.delays`.
+    /// The delays as written, in the order of `retry.delays`.
     public var retryDelays: [DelayName] = []
-    /// What is sent in order.
+    /// The events that are sent in order.
     ///
     /// Default: one user's events.
     public var ordering = Ordering.key
@@ -56,7 +56,7 @@ public struct EngineConfiguration: Sendable {
     ///
     /// Default false: an offset is committed when the broker has the records.
     public var isAtomic = false
-    /// The broker ends a transaction by itself that is open for so long.
+    /// The time after which the broker itself ends an open transaction.
     ///
     /// Default 10 s.
     public var transactionTimeout: Milliseconds = .seconds(10)
@@ -73,37 +73,37 @@ public struct EngineConfiguration: Sendable {
     ///
     /// Default 15 s.
     public var blockedAfter: Milliseconds = .seconds(15)
-    /// A drain ends after this long, done or not.
+    /// The longest drain, complete or not.
     ///
     /// Default 30 s.
     public var drainTimeout: Milliseconds = .seconds(30)
-    /// When partitions are revoked, calls in flight are waited for this long.
+    /// The wait for calls in flight when partitions are revoked.
     ///
     /// Default 10 s.
     public var revokeTimeout: Milliseconds = .seconds(10)
-    /// How often and when calls are repeated.
+    /// The number and times of repeated calls.
     public var retry = RetryPolicy()
     /// An event that was replayed more often is a dead letter.
     ///
     /// Default 5.
     public var maxReplays = 5
-    /// An event that came before within so long is a duplicate.
+    /// The time within which a repeated event is a duplicate.
     ///
     /// Default 0: none is.
     public var duplicateWindow: Milliseconds = .zero
-    /// So many events are remembered for that at most.
+    /// The most events remembered for that.
     ///
     /// Default 0.
     public var duplicateSize = 0
-    /// Whether a call is repeated that may have reached the backend and has no answer.
+    /// Whether a call without an answer, which may have reached the backend, is repeated.
     ///
     /// Default true; false: it becomes a dead letter.
     public var repeatsUnanswered = true
-    /// Whether the detail of a call that delivered is what the backend calls the message, for its result.
+    /// Whether a delivered call's result carries the backend's id of the message.
     ///
     /// Default false.
     public var keepsBackendIDs = false
-    /// Makes the users' hash this process's own.
+    /// The seed that makes the users' hash this process's own.
     public var hashSeed: UInt64 = 0
 
     /// The defaults, with this decoder.
@@ -117,30 +117,29 @@ public struct EngineConfiguration: Sendable {
         set { live[keyPath: path] = newValue }
     }
 
-    /// How many taken events may be in memory: those with calls in flight, as many again that wait for their user, for
-    /// their moment or for an acknowledgement, those that are settled and wait for their transaction's end, and those that a
-    /// outage may ask.
+    /// The most taken events in memory: those with calls in flight, as many that wait for their user, their moment or
+    /// an acknowledgement, the settled ones that wait for their transaction's end, and the candidates of an outage.
     public var maxBuffered: Int { 2 * live.maxInFlight + 256 + transactionRoom + Outage.reservedSlots }
 
-    /// How many settled events may wait for a transaction's end; it is committed early when half of them do.
+    /// The most settled events that wait for a transaction's end; it is committed early when half of them do.
     ///
     /// Enough for 100 ms of 80 000 events a second, and no more than ten for each call that may be in flight.
     var transactionRoom: Int { isAtomic ? min(16_384, 10 * live.maxInFlight) : 0 }
 
-    /// How many of them may wait for their moment, so that waiting never takes the place of sending.
+    /// The most events that wait for their moment, so that waiting never takes the place of sending.
     var maxWaiting: Int { live.maxInFlight + 128 }
 
-    /// How many bytes of records (keys, values, headers, and what decoding added) may be in memory; records beyond the last one
-    /// that fits wait in their queue.
+    /// The most bytes of records in memory (keys, values, headers, and decoding's additions); records beyond the last
+    /// one that fits wait in their queue.
     ///
     /// Default 16 MiB.
     public var maxBufferedBytes = 16 << 20
 
-    /// A class of sources that holds less than this may always take: one topic's large records don't keep another's
+    /// The bytes that a class of sources may always take, so that one topic's large records don't keep another's
     /// waiting.
     var reservedBytes: Int { maxBufferedBytes / 16 }
 
-    /// How many bytes may lie in the queues before sources are not fetched for a while.
+    /// The most bytes in the queues before fetching pauses.
     ///
     /// Default 56 MiB.
     public var maxFetchedBytes = 56 << 20

@@ -4,11 +4,11 @@ import HeraldTime
 enum Membership: Sendable, Equatable {
     case none
     case assigned
-    /// Partitions go, or the worker stops: calls that are under way are waited for.
+    /// Partitions are revoked, or the worker stops: the calls under way may end.
     case stopping(Stop)
-    /// Nothing is called any more, and what was settled is being committed; so many events were given up unsettled.
+    /// Calls have ended, and the settled events are being committed; `gaveUp` events were given up unsettled.
     case lastCommit(Stop, gaveUp: Int)
-    /// A drain was carried out: nothing more is done.
+    /// A drain was carried out: there is no further work.
     case left
 
     struct Stop: Sendable, Equatable {
@@ -28,7 +28,7 @@ enum Membership: Sendable, Equatable {
     var isLastCommit: Bool { if case .lastCommit = self { true } else { false } }
 }
 
-/// From an assignment to its end; no other part writes it.
+/// The engine's membership from an assignment to its end; no other part writes it.
 ///
 /// | membership | when | then |
 /// |---|---|---|
@@ -39,7 +39,7 @@ enum Membership: Sendable, Equatable {
 /// | `assigned`, `stopping`, `lastCommit` | the partitions are lost | `none`; drained: `left` |
 /// | `none` | the worker drains | `left` |
 struct Lifecycle: Sendable {
-    /// How long the last commit may take at least.
+    /// The least time for the last commit.
     static let commitGrace: Milliseconds = .seconds(5)
 
     private(set) var membership = Membership.none
@@ -50,7 +50,7 @@ struct Lifecycle: Sendable {
         membership = .stopping(Membership.Stop(leaves: leaving, deadline: deadline))
     }
 
-    /// The worker drains while partitions go already.
+    /// Has a worker leave whose partitions are being revoked already.
     mutating func leaveAfterStop() {
         switch membership {
         case .stopping(var stop):
@@ -63,30 +63,30 @@ struct Lifecycle: Sendable {
         }
     }
 
-    /// The calls have ended, or were given up.
+    /// Starts the last commit: the calls have ended, or were given up.
     mutating func startLastCommit(gaveUp: Int, now: MonotonicTime) {
         guard case .stopping(let stop) = membership else { return }
         membership = .lastCommit(stop, gaveUp: gaveUp)
         allowCommit(now: now)
     }
 
-    /// However late it is: the last commit gets its time, or what was done would be done again.
+    /// Gives the last commit its time, however late: otherwise finished work would be repeated.
     mutating func allowCommit(now: MonotonicTime) {
         guard case .lastCommit(var stop, let gaveUp) = membership else { return }
         stop.deadline = max(stop.deadline, now.advanced(by: Self.commitGrace))
         membership = .lastCommit(stop, gaveUp: gaveUp)
     }
 
-    /// The assignment is over.
+    /// Ends the assignment.
     ///
-    /// - Parameter dropped: how many more events were given up.
-    /// - Returns: What follows.
+    /// - Parameter dropped: the number of further events given up.
+    /// - Returns: The next action.
     mutating func end(dropped: Int) -> Action {
         let gaveUp = if case .lastCommit(_, let gaveUp) = membership { gaveUp + dropped } else { dropped }
         return end(isComplete: gaveUp == 0)
     }
 
-    /// The partitions are gone at once.
+    /// Ends the assignment at once, with its partitions.
     mutating func lost() -> Action { end(isComplete: false) }
 
     private mutating func end(isComplete: Bool) -> Action {
@@ -98,7 +98,7 @@ struct Lifecycle: Sendable {
         return .leave(complete: isComplete)
     }
 
-    /// There are no partitions.
+    /// Notes that there are no partitions.
     mutating func unassigned() {
         if membership != .left { membership = .none }
     }

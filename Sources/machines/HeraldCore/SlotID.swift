@@ -1,11 +1,11 @@
 /// Names one use of one numbered place: an event's slot, or a record's place in the outbox.
 ///
-/// Answers, acknowledgements and reminders carry it, so that what belongs to an earlier use (an older assignment, for one) is
+/// Answers, acknowledgements and reminders carry it, so that those of an earlier use (an older assignment, for one) are
 /// recognised and dropped.
 public struct PlaceID<Content>: Hashable, BitwiseCopyable, Sendable {
     /// The place's number, from 0.
     public var index: Int32
-    /// Counts the uses of the place.
+    /// The number of uses of the place.
     public var generation: UInt32
 
     /// The `generation`-th use of place `index`.
@@ -19,7 +19,7 @@ public struct PlaceID<Content>: Hashable, BitwiseCopyable, Sendable {
     @inlinable
     public var rawValue: UInt64 { UInt64(generation) << 32 | UInt64(UInt32(bitPattern: index)) }
 
-    /// The identifier that `rawValue` gave.
+    /// The identifier with this `rawValue`.
     @inlinable
     public init(rawValue: UInt64) {
         self.init(index: Int32(bitPattern: UInt32(truncatingIfNeeded: rawValue)), generation: UInt32(rawValue >> 32))
@@ -51,7 +51,7 @@ public struct CallToken: Hashable, BitwiseCopyable, Sendable {
         UInt64(slot.generation) << 32 | UInt64(service) << 24 | UInt64(UInt32(bitPattern: slot.index) & 0xFF_FFFF)
     }
 
-    /// The token that `rawValue` gave.
+    /// The token with this `rawValue`.
     @inlinable
     public init(rawValue: UInt64) {
         slot = SlotID(index: Int32(rawValue & 0xFF_FFFF), generation: UInt32(rawValue >> 32))

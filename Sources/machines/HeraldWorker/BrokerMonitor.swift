@@ -3,37 +3,36 @@ import HeraldKafka
 import HeraldThreads
 import HeraldTime
 
-/// Asks the brokers now and then, on a thread of its own, for what lanes do not see: whether any answers, and which do
-/// not, which topics are gone, which partitions have no leader, how far partitions reach that are not fetched, and how
-/// many there are.
+/// Asks the brokers periodically, on a thread of its own, for facts that lanes do not see: silent brokers, missing
+/// topics, partitions without a leader, the ends of partitions that are not fetched, and the numbers of partitions.
 final class BrokerMonitor: Sendable {
-    /// Between two rounds of questions, and when no broker answered or partitions are new.
+    /// The time between two rounds of questions; also the wait after a round without an answer or with new partitions.
     private static let interval: Milliseconds = .seconds(10)
     private static let shortInterval: Milliseconds = .seconds(2)
-    /// While single brokers do not answer.
+    /// The time between rounds while single brokers do not answer.
     private static let silenceInterval: Milliseconds = .seconds(4)
-    /// How long one question may take: the worker's end waits for it.
+    /// The longest time for one question: the worker's end waits for it.
     private static let questionTimeout = Milliseconds.seconds(2)
-    /// Between two looks at the group's members.
+    /// The time between two looks at the group's members.
     private static let memberInterval = Milliseconds.seconds(30)
-    /// Over so many rounds the growth of the lag is looked at.
+    /// The number of rounds over which the lag's growth is measured.
     private static let rounds = 7
 
     private let admin: Admin
-    /// Asks how far partitions reach for those who read what is not committed, too.
+    /// Asks for the ends of partitions, uncommitted records included.
     private let uncommitted: Admin
     /// For the clients that ask single brokers.
     private let properties: ClientProperties
     private let requiredTopics: [String]
-    /// Those of them that publishers write to, in the order of the settings.
+    /// The topics that publishers write to, in the order of the settings.
     private let requestTopics: [String]
     /// The lanes' group.
     private let group: String
     /// The push services, in the order of the lanes' counters.
     private let pushServices: [String]
-    /// What the topics take.
+    /// The topics' limits.
     private let limits: RecordLimits
-    /// Where lanes look up how far partitions reached.
+    /// The ends of partitions, where lanes look them up.
     private let reach: PartitionReach
     private let troubles: TroubleLog
     private let report = Guarded(ClusterReport())
@@ -58,7 +57,7 @@ final class BrokerMonitor: Sendable {
         end = try Wakeup()
     }
 
-    /// What is known.
+    /// The latest report.
     var latest: ClusterReport { report.withLock { $0 } }
 
     /// Notes that a broker answered.
@@ -69,11 +68,11 @@ final class BrokerMonitor: Sendable {
         }
     }
 
-    /// Notes that none did.
+    /// Notes that no broker answered.
     ///
     /// - Parameters:
-    ///   - error: what became of the question.
-    ///   - notices: what the client said meanwhile. It says once that a login failed, and no question does.
+    ///   - error: the outcome of the question.
+    ///   - notices: the client's latest notices. A failed login appears only there, once.
     func noteSilence(_ error: KafkaError, _ notices: [ClientNotice]) {
         let login = notices.compactMap(\.error).last(where: \.isOfLogin)
         report.withLock { report in
@@ -93,8 +92,8 @@ final class BrokerMonitor: Sendable {
     ///
     /// - Parameters:
     ///   - reports: gives the lanes' newest reports.
-    ///   - tell: is given how many partitions topics have, each time when the brokers have said so.
-    ///   - doubt: is given the partitions of which nothing is fetched although there is more.
+    ///   - tell: receives the topics' numbers of partitions, each time the brokers have answered.
+    ///   - doubt: receives the partitions that have more records but fetch none.
     func run(
         reports: () -> [LaneReport], tell: ([String: Int]) -> Void, doubt: ([TopicPartition]) -> Void
     ) {
@@ -117,7 +116,7 @@ final class BrokerMonitor: Sendable {
             if !faulty.isEmpty { troubles.publishers(faulty, now: SystemClock.monotonic()) }
             tell(counts)
             lookForObstacles(to: lanes, &coordinator)
-            // An embedded broker, and one that does not let this user know, are not asked again.
+            // An embedded broker, and one that denies this user the answer, are not asked again.
             if limits.isKnown, !isStopping.withLock({ $0 }) {
                 _ = limits.ask(admin, about: requiredTopics, timeout: Self.questionTimeout)
             }
@@ -157,11 +156,11 @@ final class BrokerMonitor: Sendable {
         }
     }
 
-    /// - Returns: how many partitions each topic has, as far as the brokers said it now.
+    /// - Returns: the number of partitions of each topic, as far as the brokers answered now.
     private func ask(
         about lanes: [LaneReport], _ shortage: inout BrokerShortage, _ transactions: inout OpenTransactionWatch
     ) -> [String: Int] {
-        // Else they pile up.
+        // Otherwise they pile up.
         defer { (_, _) = (admin.takeNotices(), uncommitted.takeNotices()) }
         let partitions = lanes.flatMap(\.partitions).map(\.partition)
         do throws(KafkaError) {
@@ -198,7 +197,7 @@ final class BrokerMonitor: Sendable {
         }
     }
 
-    /// Looks who else is in the group; a broker that does not tell, such as the embedded one, leaves it unknown.
+    /// Looks at the group's members; a broker that does not answer, such as the embedded one, leaves them unknown.
     private func lookAtMembers() {
         guard !admin.isOfEmbeddedBroker(timeout: .zero),
             let description = try? admin.describeGroup(group, timeout: Self.questionTimeout)
@@ -209,7 +208,7 @@ final class BrokerMonitor: Sendable {
         troubles.note([(.group("\(words): \([GroupDescription.Stranger].remedy)"), 1)], now: SystemClock.monotonic())
     }
 
-    /// Finds out what keeps lanes out of their group, and says it once and then sparsely.
+    /// Finds the obstacles that keep lanes out of their group, and logs each once and then sparsely.
     private func lookForObstacles(to lanes: [LaneReport], _ coordinator: inout CoordinatorWatch) {
         let now = SystemClock.monotonic()
         let missing = coordinator.look(at: lanes, now: now).flatMap { topic in
@@ -222,11 +221,11 @@ final class BrokerMonitor: Sendable {
         troubles.note(obstacles.map { (.group($0), 1) }, now: now)
     }
 
-    /// Asks each leader for the ends of the partitions that lanes have, and of another one where they have none.
+    /// Asks each leader for the ends of the lanes' partitions, or of another one where they have none.
     ///
-    /// What a leader does not say stays as it was; an embedded broker never says.
+    /// A leader's missing answer leaves the former one; an embedded broker never answers.
     ///
-    /// - Returns: the leaders that answered, and what they said now: up to where can be read, and how far it reaches.
+    /// - Returns: the leaders that answered, with their present answers: the readable end and the log's end.
     private func askEnds(
         of wanted: Set<TopicPartition>, in topics: [ClusterMetadata.Topic]
     ) -> (answering: Set<Int32>, stable: [TopicPartition: Int64], written: [TopicPartition: Int64]) {
@@ -248,7 +247,7 @@ final class BrokerMonitor: Sendable {
             answering.insert(leader)
             guard !asked.isEmpty else { continue }
             stable.merge(answer) { $1 }
-            // What was stable before is never beyond it.
+            // The former stable end is never beyond it.
             if let answer = try? uncommitted.ends(of: asked, timeout: Self.questionTimeout) {
                 written.merge(answer) { $1 }
             }
@@ -261,8 +260,8 @@ final class BrokerMonitor: Sendable {
         return (answering, stable, written)
     }
 
-    /// The brokers with copies of these topics that do not answer; those that the cluster does not name any more are known by
-    /// their number alone.
+    /// The brokers with copies of these topics that do not answer; a broker that the cluster no longer names is known
+    /// by its number alone.
     private func silentBrokers(
         of topics: [ClusterMetadata.Topic], in brokers: [ClusterMetadata.Broker], answering: Set<Int32>
     ) -> [ClusterMetadata.Broker] {
@@ -277,13 +276,13 @@ final class BrokerMonitor: Sendable {
 }
 
 extension [ClusterMetadata.Topic] {
-    /// How many partitions each of them has that is there.
+    /// The number of partitions of each existing topic.
     var partitionCounts: [String: Int] {
         Dictionary(filter { $0.error == nil && !$0.partitions.isEmpty }.map { ($0.name, $0.partitions.count) }) { $1 }
     }
 }
 
-/// The statistics of all lanes' clients: counts go on when a client is recreated and begins at 0.
+/// The sum of all lanes' client statistics: counts continue when a client is recreated and begins at 0.
 struct StatisticsSum {
     private(set) var consumers = ClientStatistics()
     private(set) var producers = ClientStatistics()
@@ -311,7 +310,7 @@ extension ClientStatistics {
         [\.requests, \.requestErrors, \.requestRetries, \.disconnects, \.bytesSent, \.bytesReceived]
     }
 
-    /// Adds what was counted since `former`; a smaller number started from 0 again.
+    /// Adds the counts since `former`; a smaller number started from 0 again.
     fileprivate mutating func addCounts(of news: Self, since former: Self?) {
         for count in Self.counts {
             let before = former?[keyPath: count] ?? 0

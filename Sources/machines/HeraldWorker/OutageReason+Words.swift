@@ -2,7 +2,7 @@ package import HeraldEvents
 package import HeraldTime
 
 extension OutageReason {
-    /// What happened and what to do: the same in the log, in readiness and on the console.
+    /// The cause and the remedy: the same in the log, in readiness and on the console.
     ///
     /// - Parameter status: of the dead-letter breaker: the status that would have made too many dead letters; of the breaker: the latest
     ///   that failed, 0 without an answer.

@@ -5,7 +5,7 @@ import HeraldTelemetry
 import HeraldTime
 
 extension Worker {
-    /// How long one question to the brokers may take at the start.
+    /// The longest time of one question to the brokers at the start.
     private static let questionTimeout = Milliseconds.seconds(5)
 
     /// Waits for the brokers and checks that the topics exist; `nil` when the lanes may start.
@@ -76,7 +76,7 @@ extension Worker {
         return lane
     }
 
-    /// What clients are called whose settings give them no name.
+    /// The name of clients whose settings give them none.
     public static let clientID = "herald"
 
     private func isEmbedded(_ admin: Admin) -> Bool {

@@ -5,7 +5,7 @@ extension Worker {
     /// A lane turns at once when it is asked; one that has not answered by then is stuck, or ends.
     private static let patience = Duration.milliseconds(500)
 
-    /// Why events wait, as the lanes say that have them in memory.
+    /// The reasons why events wait, from the lanes that have them in memory.
     ///
     /// Blocks until all have answered, or their time is over: what a silent lane has is not known, and it is named.
     public func waiting(_ query: WaitingQuery) throws(SystemError) -> WaitingPage {

@@ -6,11 +6,11 @@ public import HeraldTelemetry
 import HeraldThreads
 import HeraldTime
 
-/// What a worker process needs to know.
+/// The configuration of a worker process.
 public struct WorkerConfiguration: Sendable {
     /// One for each lane.
     public var lanes: [LaneConfiguration]
-    /// Reads the backend's secrets again and gives its configuration with them; `nil` when none is in a file.
+    /// Reads the backend's secrets again and returns its configuration with them; `nil` when none is in a file.
     ///
     /// Called on a thread of its own, may block and throw.
     public var readBackendAgain: (@Sendable () throws -> BackendConfiguration)?
@@ -20,9 +20,9 @@ public struct WorkerConfiguration: Sendable {
     public var needsTransactions: Bool
     /// The topics that have to exist.
     public var requiredTopics: [String]
-    /// How campaigns are followed.
+    /// The following of campaigns.
     public var campaigns: CampaignConfiguration
-    /// What spans are made with; `nil` when none are wanted.
+    /// The tracing of spans; `nil` when none are wanted.
     public var tracing: Tracing?
 
     /// A worker's configuration.
@@ -40,7 +40,7 @@ public struct WorkerConfiguration: Sendable {
     }
 }
 
-/// How a worker ended.
+/// The end of a worker.
 public enum WorkerEnd: Sendable, Equatable {
     /// It was told to stop and did.
     case stopped
@@ -54,13 +54,13 @@ public final class Worker: Sendable {
         var isStopping = false
         /// The lanes' settings, when they have changed since the start.
         var settings: [LaneSettings]?
-        /// How many partitions each request topic has; 0 when that is not known.
+        /// The number of partitions of each request topic; 0 when unknown.
         var partitionCounts: [Int] = []
         var mailboxes: [Mailbox] = []
         var snapshots: [LaneSnapshot] = []
         var watch: BrokerMonitor?
         var failure: String?
-        /// Where the admin port is, if that is not in the settings.
+        /// The admin port's address, if the settings do not have it.
         var adminPort: UInt16?
     }
 
@@ -78,7 +78,7 @@ public final class Worker: Sendable {
         troubles = TroubleLog(logger: logger)
     }
 
-    /// Works until it is told to stop or can't go on.
+    /// Works until it is stopped or can't continue.
     ///
     /// Blocks; call it once.
     public func run() -> WorkerEnd {
@@ -182,7 +182,7 @@ public final class Worker: Sendable {
         for mailbox in state.withLock({ $0.mailboxes }) { mailbox.post(.standingStill(partitions)) }
     }
 
-    /// What it reports; from any thread, at any time.
+    /// Its report; from any thread, at any time.
     public var report: WorkerReport {
         let (watch, isStopping) = state.withLock { ($0.watch, $0.isStopping) }
         var report = WorkerReport(

@@ -94,21 +94,21 @@ public final class BackendClient: Sendable {
     }
 }
 
-/// What became of the call to one push service.
+/// The outcome of the call to one push service.
 public struct ServiceAnswer: Sendable, Hashable {
     /// The push service.
     public let pushService: String
-    /// What became of its call.
+    /// The outcome of its call.
     public let answer: CallResult
 
-    /// What became of the call for one push service.
+    /// The outcome of the call for one push service.
     public init(pushService: String, answer: CallResult) {
         self.pushService = pushService
         self.answer = answer
     }
 }
 
-/// Why a client's method has no answer to return.
+/// The reason why a client's method has no answer to return.
 public enum BackendClientError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The client was closed before the answer came.
     case closed

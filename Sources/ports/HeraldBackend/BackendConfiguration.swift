@@ -3,27 +3,27 @@ public import HeraldHTTP
 public import HeraldText
 public import HeraldTime
 
-/// Where the backend is and how it is called, checked.
+/// The backend's address and the options of its calls, checked.
 public struct BackendConfiguration: Sendable {
-    /// Where notifications are posted, unless told otherwise.
+    /// The default path of notifications.
     public static let defaultPath = "/api/notifications"
-    /// Where devices are registered, unless told otherwise.
+    /// The default path of device registrations.
     public static let defaultRegisterPath = "/api/register"
 
-    /// Where notifications are posted, with what the URL's path puts in front.
+    /// The path of notifications, after the URL's own path.
     public let path: String
-    /// Where devices are registered, with what the URL's path puts in front.
+    /// The path of device registrations, after the URL's own path.
     public let registerPath: String
-    /// How long one call may take, from waiting for a connection to the end of the answer.
+    /// The longest time of one call, from waiting for a connection to the end of the answer.
     public let timeout: Milliseconds
     /// Herald's credentials.
     public let credentials: Credentials
-    /// How many connections are open at most, and how they are made.
+    /// The most open connections, and their options.
     public let connections: ConnectionOptions
-    /// What statuses mean; with those that refuse credentials, those that can be renewed are.
+    /// The meanings of statuses; for those that refuse credentials, renewable ones are renewed.
     public let statuses: StatusTable
 
-    /// Who may be a user.
+    /// The rule for users.
     public let users: UserRule
 
     /// The kind of backend.
@@ -68,7 +68,7 @@ public struct BackendConfiguration: Sendable {
             proxy: proxy, tls: tls, keepsLocation: target.keepsMessageIDs, versions: versions)
     }
 
-    /// What the operator should know although it works; one line each.
+    /// Warnings for the operator about a working configuration; one line each.
     public var warnings: [String] {
         var lines: [String] = []
         if !address.isEncrypted, !address.isLoopback, credentials != .none {

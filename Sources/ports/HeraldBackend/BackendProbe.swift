@@ -4,7 +4,7 @@ package import HeraldTime
 
 /// A probe of a backend that notifies nobody: GET, which by HTTP's rules changes nothing, on the path of notifications.
 package struct BackendProbe: Sendable {
-    /// What came of a probe with credentials.
+    /// The outcome of a probe with credentials.
     package enum Result: Sendable, Equatable {
         case outcome(SingleRequest.Outcome)
         /// There is no access token, and the backend was not asked.

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// Addresses that a hub answers with.
+/// Addresses in a hub's answers.
 package enum HubAddress {
     /// Collections whose own address ends in their name.
     private static let collections = [

@@ -7,7 +7,7 @@ public import HeraldTime
 ///
 /// Each makes a connection of its own and blocks.
 public struct HubClient: Sendable {
-    /// What is sent as `api-version`: that of Microsoft's own current SDKs.
+    /// The `api-version` of requests: that of Microsoft's own current SDKs.
     public static let apiVersion = "2020-06"
     /// So long a token is good for (azure-notificationhubs-java).
     package static let tokenLifetimeSeconds: Int64 = 3_600
@@ -20,17 +20,17 @@ public struct HubClient: Sendable {
     private let proxy: ProxyAddress?
     private let tls: TLSFiles
     private let versions: HTTPVersions
-    /// How requests are repeated that may be.
+    /// The repetition of requests that may be repeated.
     package var patience = RequestPatience()
-    /// Waits for so many milliseconds before a request is repeated; blocks.
+    /// Waits for this many milliseconds before a request is repeated; blocks.
     package var pause: @Sendable (Milliseconds) -> Void = { Thread.sleep(forTimeInterval: $0.inSeconds) }
 
     /// A client of one hub.
     ///
     /// - Parameters:
     ///   - hub: checked with ``check(hub:)`` before.
-    ///   - timeout: of one request, the connection included.
-    ///   - versions: which HTTP may be spoken; HTTP/2 is never demanded.
+    ///   - timeout: the longest time of one request, the connection included.
+    ///   - versions: the allowed versions of HTTP; HTTP/2 is never demanded.
     public init(
         _ connectionString: HubConnectionString, hub: String, timeout: Milliseconds = .seconds(10),
         proxy: ProxyAddress? = nil, tls: TLSFiles = TLSFiles(), versions: HTTPVersions = .http1
@@ -61,10 +61,10 @@ public struct HubClient: Sendable {
     /// Makes a request below the hub.
     ///
     /// - Parameters:
-    ///   - path: behind the hub's name, encoded, without a slash in front: `registrationids`.
-    ///   - query: encoded, in front of the version: `$top=100`.
-    ///   - headers: further ones.
-    ///   - wantedHeaders: those of the answer that are kept.
+    ///   - path: the path after the hub's name, encoded, without a leading slash: `registrationids`.
+    ///   - query: the query before the version, encoded: `$top=100`.
+    ///   - headers: further headers.
+    ///   - wantedHeaders: the headers of the answer that are kept.
     package func perform(
         _ method: SingleRequest.Method, _ path: String, query: [String] = [], headers: [SingleRequest.Header] = [],
         wantedHeaders: [String] = [], isCancelled: @escaping @Sendable () -> Bool = { false }

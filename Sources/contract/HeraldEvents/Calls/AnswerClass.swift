@@ -1,11 +1,12 @@
-/// What a status means, as settings write it; a ``CallVerdict`` says what a whole answer means, or its absence.
+/// The meaning of a status, as settings write it; a ``CallVerdict`` is the meaning of a whole answer, or of its
+/// absence.
 public enum AnswerClass: String, Sendable, CaseIterable {
-    /// The backend took the message.
+    /// The backend accepted the message.
     case delivered
-    /// It may work another time.
+    /// It may succeed later.
     case transient
     /// The backend does not accept our credentials: a matter for the operator, not of this event.
     case credentials
-    /// It will never work: a dead letter at once.
+    /// It will never succeed: a dead letter at once.
     case rejected
 }

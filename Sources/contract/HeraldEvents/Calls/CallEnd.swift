@@ -1,15 +1,15 @@
-/// How a call is counted: the words of metrics for a ``CallResult``.
+/// The end of a call as it is counted: the words of metrics for a ``CallResult``.
 public enum CallEnd: Hashable, Sendable, CaseIterable {
     /// With an answer of this class.
     case answered(AnswerClass)
-    /// 429, or what means the same: the backend asks for less.
+    /// 429, or its equivalent: the backend asks for fewer calls.
     case throttled
     /// Without an answer.
     case unanswered(CallFailure)
-    /// It was not made: the notification is larger than its push service takes.
+    /// The call was not made: the notification exceeds its push service's limit.
     case oversized
 
-    /// All ends: those with an answer first, as people read them.
+    /// All ends: those with an answer first, the reading order.
     public static let allCases: [Self] =
         [.answered(.delivered), .answered(.transient), .throttled, .answered(.credentials), .answered(.rejected)]
         + CallFailure.allCases.map(Self.unanswered) + [.oversized]
@@ -20,7 +20,7 @@ public enum CallEnd: Hashable, Sendable, CaseIterable {
         self = end
     }
 
-    /// How this call is counted.
+    /// The end under which this call is counted.
     public init(_ result: borrowing CallResult) {
         if let failure = result.failure {
             self = .unanswered(failure)
@@ -30,7 +30,7 @@ public enum CallEnd: Hashable, Sendable, CaseIterable {
             switch result.verdict {
             case .delivered: .answered(.delivered)
             case .transient, .unanswered: .answered(.transient)
-            // A 503 that names a pause is one of the usual ones for who watches the backend.
+            // A 503 with a pause counts among the usual ones for people who watch the backend.
             case .throttled: result.status == 503 ? .answered(.transient) : .throttled
             case .credentials: .answered(.credentials)
             case .rejected: .answered(.rejected)
@@ -49,7 +49,7 @@ public enum CallEnd: Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// Whether such a call is repeated because the push service, or what is before it, does not work for now.
+    /// Whether such a call is repeated because the push service, or the way to it, is out of order.
     public var isFailure: Bool {
         switch self {
         case .answered(.transient), .unanswered: true
@@ -57,7 +57,7 @@ public enum CallEnd: Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// How the console shows it.
+    /// Its tone in the console.
     public var tone: Tone {
         switch self {
         case .answered(.delivered): .good

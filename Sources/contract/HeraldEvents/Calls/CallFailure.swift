@@ -1,4 +1,4 @@
-/// Why a call has no answer, by the words of metrics and records; ``CallVerdict`` says what follows from it.
+/// The reason why a call has no answer, by the words of metrics and records; ``CallVerdict`` has the consequence.
 public enum CallFailure: UInt8, Sendable, CaseIterable {
     /// No server listens at the address.
     case refused
@@ -6,7 +6,7 @@ public enum CallFailure: UInt8, Sendable, CaseIterable {
     case reset
     /// The call's deadline passed.
     case timeout
-    /// What came was not HTTP.
+    /// The answer was not HTTP.
     case brokenHTTP
     /// The TLS handshake failed, or the other side is not the right server.
     case tls
@@ -41,7 +41,7 @@ public enum CallFailure: UInt8, Sendable, CaseIterable {
         }
     }
 
-    /// Whether the call was written, so that the backend may have done what it asked for.
+    /// Whether the call was written, so that the backend may have executed it.
     public var mayHaveArrived: Bool {
         switch self {
         case .reset, .timeout, .brokenHTTP: true

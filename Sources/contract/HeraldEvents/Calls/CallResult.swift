@@ -1,38 +1,38 @@
 public import HeraldTime
 
-/// What the end of a call means.
+/// The meaning of a call's end.
 ///
 /// The port that has read the answer decides it, by the settings' ``StatusTable``; the engine, what follows from it.
 public enum CallVerdict: Sendable, Hashable {
-    /// The backend took the message.
+    /// The backend accepted the message.
     case delivered
-    /// It may work another time.
+    /// It may succeed later.
     case transient
-    /// The backend can't take more now, of this event or of all.
+    /// The backend can't take more now, for this event or for all.
     case throttled
     /// The backend does not accept our credentials: a matter for the operator, not of this event.
     case credentials
-    /// It will never work: a dead letter at once.
+    /// It will never succeed: a dead letter at once.
     case rejected
     /// No call can be made, for this reason.
     case outage(OutageReason)
-    /// The notification is larger than its push service takes: the backend was not called.
+    /// The notification exceeds its push service's limit: the backend was not called.
     case oversized
     /// There is no answer.
     case unanswered(mayHaveArrived: Bool)
 }
 
-/// How a call ended: what it means, and what records and people are given of it.
+/// The end of a call: its meaning, and its facts for records and people.
 public struct CallResult: Sendable, Hashable {
-    /// What that means.
+    /// The meaning.
     public var verdict: CallVerdict
     /// The HTTP status; 0 when there was no answer.
     public var status = 0
-    /// Why there was none.
+    /// The reason why there was no answer.
     public var failure: CallFailure?
-    /// What `Retry-After` asked for, clamped.
+    /// The wait requested by `Retry-After`, clamped.
     public var retryAfter: Milliseconds?
-    /// One line for people, when the answer was no success; what the backend calls the message when it was, and it said so.
+    /// One line for people after a failure; after a success the backend's id of the message, if any.
     public var detail: String?
     /// How long the call took.
     public var duration: Milliseconds = .zero
@@ -40,8 +40,8 @@ public struct CallResult: Sendable, Hashable {
     /// An answer with `status`.
     ///
     /// - Parameters:
-    ///   - read: what the target reads in the answer; `nil` when that is no more than the status says.
-    ///   - statuses: what statuses mean by the settings.
+    ///   - read: the target's reading of the answer; `nil` when the status alone decides.
+    ///   - statuses: the meanings of statuses by the settings.
     public init(
         status: Int, retryAfter: Milliseconds? = nil, detail: String? = nil, duration: Milliseconds = .zero,
         read: CallVerdict? = nil, statuses: borrowing StatusTable = .usual
@@ -76,15 +76,15 @@ public struct CallResult: Sendable, Hashable {
     }
 }
 
-/// A call that has ended, as a port hands it out: its result, and the times of its span.
+/// A call that has ended, as a port returns it: its result, and the times of its span.
 public struct EndedCall: Sendable {
-    /// How it ended.
+    /// Its result.
     public var result: CallResult
     /// Whether the answer came over HTTP/2.
     public var isHTTP2 = false
-    /// When the request was written, or when the call began if it never was.
+    /// The time at which the request was written, or the call began if it never was.
     public var sentAt: MonotonicTime
-    /// From ``sentAt`` to the end.
+    /// The time from ``sentAt`` to the end.
     public var durationNanoseconds: Int64
 
     /// A call with its times.

@@ -1,24 +1,24 @@
 internal import HeraldTime
 
-/// The class of every HTTP status: the defaults of the design, and what the settings change.
+/// The class of every HTTP status: the defaults of the design, and the settings' changes.
 public struct StatusTable: Sendable, Equatable {
-    /// What statuses mean where no setting says otherwise.
+    /// The meanings of statuses by default.
     public static let usual = Self()
 
     private var classes: [AnswerClass]
-    /// Those whose meaning the settings have changed.
+    /// The statuses with a meaning changed by the settings.
     private var changed: Set<Int> = []
 
     /// The defaults with `overrides` on top.
     ///
-    /// Statuses outside 100…599 are no statuses: the table answers `transient` for them, as for broken HTTP.
+    /// Statuses outside 100…599 are invalid: the table answers `transient` for them, as for broken HTTP.
     public init(overrides: [Int: AnswerClass] = [:]) {
         classes = (0..<600).map(AnswerClass.init(usual:))
         for (status, value) in overrides where classes.indices.contains(status) { classes[status] = value }
         changed = Set(overrides.keys)
     }
 
-    /// Which statuses of answers mean what, in ranges from 200 to 599.
+    /// The meanings of statuses, in ranges from 200 to 599.
     public var ranges: [(statuses: ClosedRange<Int>, meaning: AnswerClass)] {
         var ranges: [(statuses: ClosedRange<Int>, meaning: AnswerClass)] = []
         for status in 200..<600 {
@@ -31,7 +31,7 @@ public struct StatusTable: Sendable, Equatable {
         return ranges
     }
 
-    /// Whether the settings say what this status means.
+    /// Whether the settings define this status's meaning.
     package func isChanged(_ status: Int) -> Bool { changed.contains(status) }
 
     /// The class of `status`.
@@ -39,10 +39,10 @@ public struct StatusTable: Sendable, Equatable {
         classes.indices.contains(status) ? classes[status] : .transient
     }
 
-    /// What an answer means: what the settings say of its status where they have changed it, else what its target has
-    /// read in it, else what its status usually means.
+    /// The meaning of an answer: the settings' meaning of its status where they have changed it, else the target's
+    /// reading, else the status's usual meaning.
     ///
-    /// - Parameter read: `nil` when the answer says no more than its status.
+    /// - Parameter read: `nil` when the status alone decides.
     func verdict(on status: Int, retryAfter: Milliseconds?, read: CallVerdict?) -> CallVerdict {
         if let read, !isChanged(status) { return read }
         return switch self[status] {
@@ -55,10 +55,10 @@ public struct StatusTable: Sendable, Equatable {
 }
 
 extension AnswerClass {
-    /// Statuses that may work another time.
+    /// Statuses that may succeed later.
     private static let transientStatuses = [408, 409, 425, 429, 500, 502, 503, 504]
 
-    /// What a status means where no setting says otherwise.
+    /// The default meaning of a status.
     init(usual status: Int) {
         self =
             switch status {

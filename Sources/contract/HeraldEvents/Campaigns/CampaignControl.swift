@@ -2,12 +2,12 @@ import HeraldBytes
 public import HeraldText
 public import HeraldTime
 
-/// What a campaign is to do: a record of the campaigns topic, for workers and tools.
+/// The control of a campaign: a record of the campaigns topic, for workers and tools.
 ///
-/// Its key is the campaign's name, and the last one counts. That a campaign is cancelled stands under a key of its own
-/// (``cancellationKey(of:)``): nothing that is written later, or was on its way, can undo it.
+/// Its key is the campaign's name, and the last one counts. A cancellation has a key of its own
+/// (``cancellationKey(of:)``): no later or concurrent record can undo it.
 public struct CampaignControl: Equatable, Sendable {
-    /// What a campaign does.
+    /// The state of a campaign.
     public enum State: String, CaseIterable, Sendable {
         /// Its events are delivered.
         case running
@@ -17,18 +17,17 @@ public struct CampaignControl: Equatable, Sendable {
         case cancelled
     }
 
-    /// What it is to do.
+    /// The campaign's state.
     public var state: State
-    /// Since when.
+    /// The time of the decision.
     public var at: WallTime
-    /// Who wrote it: a user and a machine, or a worker.
+    /// The author: a user and a machine, or a worker.
     public var by: String
-    /// Why, for people.
+    /// The reason, for people.
     public var reason: String?
-    /// The share of failed outcomes, above 0 and at most 1, at which the worker or publisher that sees it writes that
-    /// the campaign is paused.
+    /// The share of failed outcomes, above 0 and at most 1, at which a worker or publisher pauses the campaign.
     public var pauseIfFailures: Double?
-    /// Whether no operator has decided it: it was written because of ``pauseIfFailures``.
+    /// Whether it was written because of ``pauseIfFailures`` and not by an operator.
     public var isByFailures: Bool
 
     /// A record.
@@ -47,16 +46,16 @@ public struct CampaignControl: Equatable, Sendable {
     /// The record's `cause` when no operator has decided it.
     private static let failures = "failures"
 
-    /// How many outcomes have to be known before ``pauseIfFailures`` counts.
+    /// The number of known outcomes from which ``pauseIfFailures`` counts.
     public static let outcomesToJudge = 200
 
     /// The key of a campaign's control record.
     public static func key(of campaign: String) -> [UInt8] { Array(campaign.utf8) }
 
-    /// The key of the record that says that a campaign is cancelled.
+    /// The key of a campaign's cancellation.
     public static func cancellationKey(of campaign: String) -> [UInt8] { Array("\(campaign)/cancelled".utf8) }
 
-    /// The campaign that a control record is about, or nothing when the key is that of another kind of record.
+    /// The campaign of a control record; nil when the key belongs to another kind of record.
     public static func campaign(ofKey key: RawSpan) -> String? {
         let text = key.text
         let name = text.hasSuffix("/cancelled") ? String(text.dropLast("/cancelled".utf8.count)) : text
@@ -87,7 +86,7 @@ public struct CampaignControl: Equatable, Sendable {
         return output
     }
 
-    /// Reads the value of a control record; members that are not known are ignored.
+    /// Reads the value of a control record; unknown members are ignored.
     public init(decoding value: RawSpan) throws(InvalidArgument) {
         let object: JSONValue
         do throws(JSONError) {

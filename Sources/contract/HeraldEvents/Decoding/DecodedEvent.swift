@@ -1,33 +1,32 @@
 import HeraldBytes
 public import HeraldTime
 
-/// What a record says, as places in its value; one is reused for record after record.
+/// The content of a record, as places in its value; one is reused for record after record.
 ///
-/// After a decoding that failed, `id`, `user`, `source` and `campaign` are there when they could be read, for the dead
-/// letter and the result, and nothing else counts. Whatever the record holds, the scratch stays below
-/// ``maximumScratchBytes``.
+/// After a failed decoding, the readable ones of `id`, `user`, `source` and `campaign` are there, for the dead letter
+/// and the result, and nothing else counts. For any record the scratch stays below ``maximumScratchBytes``.
 public struct DecodedEvent: Sendable {
     /// The producer's id, or `topic/partition/offset` of the request when it gave none.
     public internal(set) var id = ByteField.absent
     /// Whether ``id`` is the producer's own: only then can the same event come again.
     public internal(set) var hasOwnID = true
-    /// Whom to notify.
+    /// The user to notify.
     public internal(set) var user = ByteField.absent
     /// The message's text.
     public internal(set) var message = ByteField.absent
-    /// Which service or process sent the event.
+    /// The service or process that sent the event.
     public internal(set) var source = ByteField.absent
     /// The campaign that the event belongs to.
     public internal(set) var campaign = ByteField.absent
-    /// What the event asks of its push services.
+    /// The event's requests to its push services.
     public internal(set) var options = EventOptions()
     /// A well-formed trace context.
     public internal(set) var traceparent = ByteField.absent
-    /// What stands in the id's place in the idempotency key.
+    /// The replacement of the id in the idempotency key.
     public internal(set) var replayKey = ByteField.absent
     /// The push services to call: the event's own, or those of them that `herald-pns` names.
     public internal(set) var pushServices: PushServiceSet = []
-    /// The JSON of `pns`, when it names a push service otherwise than ``PushServices/names`` does.
+    /// The JSON of `pns`, when its names differ from ``PushServices/names``.
     var otherNames = ByteField.absent
     /// The event is never sent after this.
     public internal(set) var expiresAt: WallTime?
@@ -53,27 +52,27 @@ public struct DecodedEvent: Sendable {
     public internal(set) var originOffset: Int64 = 0
     /// The status of the last answer.
     public internal(set) var lastStatus: Int?
-    /// What the record lacks of what the publisher sent, because it would not have fit a topic on its way.
+    /// The parts of the publisher's record omitted for lack of room in a topic on its way.
     public internal(set) var omissions: Omissions = []
     /// The attempts so far, a JSON array that was not checked.
     public internal(set) var history = ByteField.absent
-    /// The bytes that are not in the value as they are: unescaped, or from headers.
+    /// The bytes that are not literally in the value: unescaped, or from headers.
     public internal(set) var scratch: [UInt8] = []
 
-    /// More bytes than this are never in ``scratch``.
+    /// The most bytes in ``scratch``.
     public static let maximumScratchBytes = 24_576
 
-    /// An event without anything.
+    /// An empty event.
     public init() {}
 
-    /// An event with no more than a call needs, which has all of its bytes.
+    /// An event with only the fields that a call needs, owning all of its bytes.
     package init(id: String, user: String, message: String) {
         self.id = keep(Array(id.utf8).span.bytes)
         self.user = keep(Array(user.utf8).span.bytes)
         self.message = keep(Array(message.utf8).span.bytes)
     }
 
-    /// Forgets everything but the memory.
+    /// Forgets everything except the memory.
     public mutating func reset() {
         var kept: [UInt8] = []
         swap(&kept, &scratch)
@@ -82,7 +81,7 @@ public struct DecodedEvent: Sendable {
         swap(&kept, &scratch)
     }
 
-    /// Gives the scratch buffer's memory back when it has grown beyond so many bytes; the event is not to be used any more.
+    /// Frees the scratch buffer's memory when it has grown beyond this many bytes; the event is unusable afterwards.
     public mutating func releaseMemory(above limit: Int) {
         if scratch.capacity > limit { scratch = [] }
     }
@@ -102,7 +101,7 @@ public struct DecodedEvent: Sendable {
         return ByteField(start: start, count: bytes.byteCount, isInScratch: true)
     }
 
-    /// The text of a string in the value, unless it has more bytes than `limit`: nothing of that is kept.
+    /// The text of a string in the value, unless it has more bytes than `limit`: then nothing is kept.
     mutating func field(_ token: JSONToken, in value: RawSpan, atMost limit: Int) -> ByteField? {
         token.textByteCount(in: value, upTo: limit) <= limit ? field(token, in: value) : nil
     }

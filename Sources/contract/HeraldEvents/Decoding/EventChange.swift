@@ -1,6 +1,6 @@
 import HeraldBytes
 
-/// What of an event is to be said otherwise; the rest of its bytes stays as it is.
+/// The changes to an event; the rest of its bytes stays.
 public struct EventChange: Equatable, Sendable {
     /// Another user.
     public var user: String?
@@ -16,15 +16,15 @@ public struct EventChange: Equatable, Sendable {
         self.pushServices = pushServices
     }
 
-    /// Whether it says nothing.
+    /// Whether there is no change.
     public var isEmpty: Bool { user == nil && message == nil && pushServices == nil }
 
     /// The record's value with the change; `nil` when it holds no JSON object that could be an event.
     ///
-    /// Members that are there are replaced in their place, others stand first in the object. In a structured CloudEvent
-    /// that object is `data`.
+    /// Existing members are replaced in place, new ones come first in the object. In a structured CloudEvent that
+    /// object is `data`.
     ///
-    /// - Parameter headers: the record's, which tell its form.
+    /// - Parameter headers: the record's headers, which show its form.
     public func applied(to value: [UInt8], headers: HeaderList) -> [UInt8]? {
         guard let form = try? RecordForm(headers: headers) else { return nil }
         var event = DecodedEvent()
@@ -38,7 +38,8 @@ public struct EventChange: Equatable, Sendable {
             guard tokens[.data].kind == .object else { return nil }
             start = tokens[.data].range.lowerBound
         }
-        // Behind a schema registry's frame, too, the object begins with the first brace: the frame's five bytes are read over.
+        // After a schema registry's frame, too, the object begins with the first brace: the frame's five bytes are
+        // skipped.
         if value.first == 0, value.count > 5, form != .structured { start = 5 }
         guard let brace = value[start...].firstIndex(of: UInt8(ascii: "{")) else { return nil }
         return spliced(value, &tokens, brace: brace)

@@ -81,11 +81,11 @@ struct EventFieldSet {
 
     func contains(_ field: EventField) -> Bool { bits & (1 << UInt32(field.rawValue)) != 0 }
 
-    /// An event as it stands in a record's value.
+    /// An event in a record's value.
     static let plain = EventFieldSet([
         .id, .user, .message, .pns, .source, .campaign, .time, .expiresAt, .notBefore, .options,
     ])
-    /// What of an event a CloudEvent's data holds.
+    /// The part of an event in a CloudEvent's data.
     static let data = EventFieldSet([.user, .message, .pns, .campaign, .expiresAt, .notBefore, .options])
     /// A structured CloudEvent around the data.
     static let envelope = EventFieldSet([
@@ -95,7 +95,7 @@ struct EventFieldSet {
 
 /// The values that were found for the fields, with the place of each.
 ///
-/// Read in its place, as `inout`: copying all of it would cost more than reading one.
+/// It is passed as `inout`: copying all of it would cost more than reading one.
 struct EventTokens {
     private var tokens = InlineArray<15, JSONToken>(repeating: JSONToken())
 

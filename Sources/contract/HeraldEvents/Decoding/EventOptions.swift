@@ -1,15 +1,15 @@
 import HeraldBytes
 
-/// What an event asks of its push services beside being shown.
+/// The requests of an event to its push services besides being shown.
 ///
-/// Both texts are ASCII that may stand in a header as it is.
+/// Both texts are ASCII that may be a header's value unescaped.
 public struct EventOptions: Sendable {
-    /// Whether it is urgent; absent when the event does not say.
+    /// Whether it is urgent; absent when unspecified.
     public internal(set) var isUrgent: Bool?
     /// APNs' kind of notification: 1 to 32 lower-case letters.
     public internal(set) var pushType = ByteField.absent
-    /// What a later notification has in common with this one, to take its place: 1 to 64 printable characters without
-    /// spaces, as APNs takes them.
+    /// The id shared with later notifications that replace this one: 1 to 64 printable characters without spaces, as
+    /// APNs requires.
     public internal(set) var collapseID = ByteField.absent
 
     /// The most bytes of each.
@@ -17,13 +17,13 @@ public struct EventOptions: Sendable {
     static let maximumCollapseIDBytes = 64
 }
 
-/// The values that were found for the members of an event's `options`; others in it are unknown and ignored.
+/// The values found for the members of an event's `options`; other members are unknown and ignored.
 private struct OptionTokens {
     var pushType = JSONToken()
     var priority = JSONToken()
     var collapseID = JSONToken()
 
-    /// Keeps the value of a member; its name when it was there before.
+    /// Keeps the value of a member; returns the name of a repeated one.
     mutating func keep(_ token: JSONToken, named name: RawSpan) -> StaticString? {
         if name.hasSameBytes(as: "pushType") { return Self.keep(token, in: &pushType) ? nil : "pushType" }
         if name.hasSameBytes(as: "priority") { return Self.keep(token, in: &priority) ? nil : "priority" }
@@ -39,7 +39,7 @@ private struct OptionTokens {
 }
 
 extension RecordDecoder {
-    /// Reads the options; the object was read as a part of the whole value before.
+    /// Reads the options; the object was checked as a part of the whole value before.
     @inline(never)
     func readOptions(_ token: JSONToken, value: RawSpan, into event: inout DecodedEvent) throws(DecodingFailure) {
         guard token.kind == .object else {

@@ -1,6 +1,6 @@
 import HeraldBytes
 
-/// What a value probably is that is no event, and what its publisher does about it.
+/// The probable kind of a value that is no event, and the remedy for its publisher.
 package enum ForeignValue {
     /// Whether the value is text in UTF-16, whose ASCII has a zero beside each byte.
     package static func isUTF16(_ value: RawSpan) -> Bool {
@@ -14,7 +14,7 @@ package enum ForeignValue {
         }
     }
 
-    /// A hint, to go on behind a mistake; `nil` when nothing is known of it.
+    /// A hint that continues a mistake's sentence; `nil` without one.
     package static func hint(on value: RawSpan, from start: Int) -> String? {
         var first = start
         while first < value.byteCount, [0x20, 0x09, 0x0A, 0x0D].contains(value[byteAt: first]) { first += 1 }
@@ -35,7 +35,7 @@ package enum ForeignValue {
         return token.holdsObject(in: value)
     }
 
-    /// What other programs put around rows and messages.
+    /// The envelope that another program put around a row or message.
     private static func envelope(in value: RawSpan) -> String? {
         var members = JSONFields(names: ["user", "schema", "payload", "op", "before", "after"])
         guard (try? members.read(value)) != nil, !members.fields[0].isPresent else { return nil }

@@ -1,18 +1,18 @@
 import HeraldBytes
 
 extension HeaderList {
-    /// The most bytes that the value of a needed header has.
+    /// The most bytes of a needed header's value.
     static let longestNeededValue = 1_024
 
-    /// Those of the publisher's headers without which the event could not be read again, or would not carry its trace.
+    /// The publisher's headers needed to read the event again, or to carry its trace.
     private static let needed: [HeaderName] = [
         .cloudEventsSpecversion, .cloudEventsID, .cloudEventsSource, .cloudEventsType, .cloudEventsTime,
         .cloudEventsTraceparent, .traceparent,
     ]
 
-    /// Appends of the other list what an event needs to be read: of each name the last, if it is not too long.
+    /// Appends the needed headers of the other list: the last of each name, if it is not too long.
     ///
-    /// - Returns: whether anything was left out, Herald's own headers not counted.
+    /// - Returns: whether anything but Herald's own headers was omitted.
     mutating func append(neededOf original: HeaderList) -> Bool {
         let chosen = Self.needed.compactMap { original.lastIndex(named: $0.literal) }.filter {
             original.valueByteCount(at: $0) <= Self.longestNeededValue

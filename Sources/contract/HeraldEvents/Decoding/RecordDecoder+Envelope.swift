@@ -24,8 +24,8 @@ extension RecordDecoder {
         }
     }
 
-    /// Where the JSON begins: behind the magic byte 0 and the schema's id in four bytes, if a schema registry's serializer
-    /// put them there (Confluent's wire format).
+    /// The start of the JSON: after the magic byte 0 and the schema's id in four bytes, if a schema registry's
+    /// serializer put them there (Confluent's wire format).
     static func documentStart(in value: RawSpan) -> Int {
         value.byteCount > 5 && value[byteAt: 0] == 0 ? 5 : 0
     }
@@ -36,7 +36,7 @@ extension RecordDecoder {
             + "Herald reads JSON there (JSON Schema), not Avro or Protobuf"
     }
 
-    /// Passes over an object that was entered, and keeps the values of the fields that it can have.
+    /// Skips an object that was entered, and keeps the values of its known fields.
     private func readMembers(
         of fields: EventFieldSet, from reader: inout JSONReader, tokens: inout EventTokens,
         into event: inout DecodedEvent
@@ -102,13 +102,13 @@ extension RecordDecoder {
         }
     }
 
-    /// Says how much longer a text is than it may be.
+    /// Rejects a text longer than its limit, with the excess.
     func expectLength(of name: StaticString, _ count: Int, atMost limit: Int) throws(DecodingFailure) {
         guard count > limit else { return }
         throw .oversized("\(name) has \(count) bytes of UTF-8; at most \(limit) are allowed")
     }
 
-    /// The value of a header that a binary event has to have.
+    /// The value of a required header of a binary event.
     @_lifetime(borrow headers)
     private func attribute(_ name: HeaderName, in headers: HeaderList) throws(DecodingFailure) -> RawSpan {
         guard let value = headers.lastValue(named: name.literal), value.byteCount > 0, UTF8Text.isValid(value)
@@ -116,7 +116,7 @@ extension RecordDecoder {
         return value
     }
 
-    /// Whether an id has as many characters as it may.
+    /// Whether an id's number of characters is allowed.
     func isIDLength(_ id: RawSpan) -> Bool {
         guard id.byteCount > 0, id.byteCount <= Self.maximumIDCharacters * 4,
             let count = UTF8Text.characterCount(id)
@@ -126,14 +126,13 @@ extension RecordDecoder {
 }
 
 extension JSONToken {
-    /// How many bytes the text of a string has; of one with escapes that is longer than `limit` as it is written, they
-    /// are counted.
+    /// The number of bytes of a string's text; escapes are counted only when the written form is longer than `limit`.
     func textByteCount(in value: RawSpan, upTo limit: Int) -> Int {
         guard hasEscapes, range.count > limit else { return range.count }
         return JSONEscapes.byteCount(of: value.extracting(range))
     }
 
-    /// What the value is, for a sentence: `user is a number`.
+    /// The kind of the value, for a sentence: `user is a number`.
     var kindName: String {
         switch kind {
         case .none: "missing"
@@ -146,7 +145,7 @@ extension JSONToken {
         }
     }
 
-    /// Whether an optional field is not there; null counts as that.
+    /// Whether an optional field is absent or null.
     @inline(__always)
     var isAbsent: Bool { kind == .none || kind == .null }
 }

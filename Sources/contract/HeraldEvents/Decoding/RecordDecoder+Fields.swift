@@ -26,14 +26,14 @@ extension RecordDecoder {
         tokens[field].kind == .string ? event.field(tokens[field], in: value, atMost: limit) : nil
     }
 
-    /// Says what is wrong with an id that was not kept, unless the event has none.
+    /// Rejects an id that was not kept, unless the event has none.
     func checkID(form: RecordForm, token: JSONToken) throws(DecodingFailure) {
         guard form == .binary || !token.isAbsent else { return }
         guard form == .binary || token.kind == .string else {
             throw .invalid("id is \(token.kindName); it has to be a string")
         }
         let allowed = "it has to have 1 to \(Self.maximumIDCharacters) characters"
-        // An empty ce_id is said to be missing.
+        // An empty ce_id is reported as missing.
         if form == .binary { throw .invalid("the header \(HeaderName.cloudEventsID) is too long; \(allowed)") }
         throw .invalid("id is \(token.range.isEmpty ? "empty" : "too long"); \(allowed)")
     }
@@ -142,7 +142,7 @@ extension RecordDecoder {
         return set
     }
 
-    /// The array was read as a part of the whole value before, so nothing can be wrong with it here.
+    /// The array was checked as a part of the whole value before, so nothing can be wrong with it here.
     private func nextElement(of reader: inout JSONReader, isFirst: inout Bool) throws(DecodingFailure) -> JSONToken? {
         do throws(JSONError) {
             if isFirst { try reader.enterContainer() }
@@ -181,6 +181,6 @@ extension RecordDecoder {
         (pushServices.names + pushServices.aliases.keys.sorted()).joined(separator: ", ")
     }
 
-    /// A moment or a push service's name that has more bytes than this is none.
+    /// The most bytes of a valid moment or push service's name.
     private static let longestToken = 512
 }

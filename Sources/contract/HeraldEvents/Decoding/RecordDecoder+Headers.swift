@@ -2,7 +2,7 @@ import HeraldBytes
 import HeraldTime
 
 extension RecordDecoder {
-    /// Reads the headers that count on this kind of topic, but for `herald-pns`, which needs the event's own list.
+    /// Reads the headers that count on this kind of topic, except `herald-pns`, which needs the event's own list.
     func readHeaders(
         _ headers: HeaderList, topicKind: TopicKind, topic: String, into event: inout DecodedEvent
     ) throws(DecodingFailure) {
@@ -37,7 +37,7 @@ extension RecordDecoder {
         event.lastStatus = try number(.status, in: headers, 100...599).map { Int($0) }
     }
 
-    /// Whether a record of this topic claims to be the replay of one in another request topic.
+    /// Whether a record of this topic claims to be the replay of a record in another request topic.
     ///
     /// A publisher to one topic could report outcomes of another topic's events that way. Replays go to their origin's
     /// topic; only those of a topic that is no longer read go elsewhere.
@@ -89,7 +89,7 @@ extension RecordDecoder {
         return WallTime(milliseconds: milliseconds)
     }
 
-    /// An id or what stands in for one: of an id's length, or `topic/partition/offset`.
+    /// An id or its replacement: of an id's length, or `topic/partition/offset`.
     private func identifier(
         _ name: HeaderName, in headers: HeaderList, into event: inout DecodedEvent
     ) throws(DecodingFailure) -> ByteField? {

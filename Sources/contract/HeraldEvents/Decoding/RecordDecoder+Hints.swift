@@ -1,7 +1,7 @@
 import HeraldBytes
 
 extension RecordDecoder {
-    /// The failure of a record, with what its publisher probably forgot, or wrote instead of an event.
+    /// The failure of a record, with a hint at its publisher's probable mistake.
     static func hinting(_ failure: DecodingFailure, _ form: RecordForm, value: RawSpan, _ headers: HeaderList)
         -> DecodingFailure
     {
@@ -9,7 +9,7 @@ extension RecordDecoder {
         let foreign =
             failure.reason == .oversized ? nil : ForeignValue.hint(on: value, from: documentStart(in: value))
         if let foreign { return DecodingFailure(reason: failure.reason, detail: "\(failure.detail); \(foreign)") }
-        // Nothing but headers tells a CloudEvent.
+        // Only headers identify a CloudEvent.
         switch form {
         case .structured: return failure
         case .binary where looksLikeEnvelope(value):
@@ -34,7 +34,7 @@ extension RecordDecoder {
         return DecodingFailure(reason: failure.reason, detail: "\(failure.detail); \(hint)")
     }
 
-    /// As it is written, without parameters; `nil` when there is none.
+    /// The content type as written, without parameters; `nil` without one.
     private static func contentType(in headers: HeaderList) -> String? {
         guard let index = headers.lastIndex(namedInAnyCase: HeaderName.contentType.literal),
             let value = headers.value(at: index)

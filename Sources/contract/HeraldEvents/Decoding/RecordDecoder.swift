@@ -1,14 +1,14 @@
 import HeraldBytes
 public import HeraldText
 
-/// Turns records into events, and says what is wrong with those that are none.
+/// Turns records into events, and reports the faults of other records.
 ///
 /// Nothing is allocated in the steady state for a record that is an event.
 public struct RecordDecoder: Sendable {
-    /// What kind of topic a record comes from, which decides the headers that count.
+    /// The kind of a record's topic, which decides the headers that count.
     public enum TopicKind: Sendable {
-        /// Producers write here; of Herald's headers only a replay's are honoured, and these only when its origin may be
-        /// that of a record here.
+        /// Producers write here; of Herald's headers only a replay's are honoured, and only when its origin may be a
+        /// record here.
         case request
         /// Only Herald writes here; all of its headers are honoured.
         case retry
@@ -26,7 +26,7 @@ public struct RecordDecoder: Sendable {
     /// The most bytes of UTF-8 that the type of a binary CloudEvent has.
     public static let maximumTypeBytes = 1_024
 
-    /// A user that breaks the rule is shown in the result up to this length.
+    /// The most bytes of an invalid user that the result shows.
     static let maximumKnownUserBytes = 256
 
     /// The push services that events may name.
@@ -35,7 +35,7 @@ public struct RecordDecoder: Sendable {
     public let maxEventBytes: Int
     /// The topics that producers write to: a record of one of them cannot name another of them as its origin.
     public let requestTopics: [String]
-    /// Who may be a user.
+    /// The rule for users.
     public let users: UserRule
 
     /// A decoder for these push services and users.
@@ -49,7 +49,7 @@ public struct RecordDecoder: Sendable {
         self.users = users
     }
 
-    /// Reads a record; the answer is nothing when it is an event, which then stands in `event`.
+    /// Reads a record; returns nil for an event, which is then in `event`.
     ///
     /// A record without a value is no event: leave it out before.
     public func decode(
@@ -61,7 +61,7 @@ public struct RecordDecoder: Sendable {
         event.originOffset = offset
         var tokens = EventTokens()
         var form = RecordForm.plain
-        // How far it came: what is no event is read once, too.
+        // The progress: an invalid value is read only once, too.
         var wasRead = false
         var isIdentified = false
         var hasReadHeaders = headers.count == 0
@@ -94,7 +94,7 @@ public struct RecordDecoder: Sendable {
                 try? readTokens(form: form, value: part, tokens: &tokens, into: &event)
             }
             if !isIdentified { readIdentity(form: form, tokens: &tokens, value: value, into: &event) }
-            // The replay of what is no event stands for the same request, too.
+            // The replay of an undecodable event stands for the same request, too.
             if !hasReadHeaders { try? readHeaders(headers, topicKind: topicKind, topic: topic, into: &event) }
             return Self.hinting(error, form, value: value, headers)
         }
@@ -116,14 +116,14 @@ public struct RecordDecoder: Sendable {
     }
 }
 
-/// Why a record is no event that can be sent; it becomes a dead letter.
+/// The reason why a record is no event that can be sent; it becomes a dead letter.
 public struct DecodingFailure: Error, Equatable, Sendable {
     /// The class of the mistake: `malformed`, `invalid`, `oversized` or `unreadable`.
     public let reason: DeadLetterReason
     /// A sentence for people: what is wrong, where, and what is allowed; without the message's text.
     public let detail: String
 
-    /// Nobody can read these offsets, for this reason.
+    /// These offsets are unreadable, for this reason.
     public static func unreadable(_ offsets: Range<Int64>, _ reason: String) -> Self {
         let last = offsets.upperBound - 1
         let which = offsets.count == 1 ? "offset \(last)" : "offsets \(offsets.lowerBound) to \(last)"

@@ -1,6 +1,6 @@
 import HeraldBytes
 
-/// How a record carries its event.
+/// The form in which a record carries its event.
 enum RecordForm {
     /// The value is the event.
     case plain
@@ -9,7 +9,7 @@ enum RecordForm {
     /// The headers are a CloudEvent's attributes, the value is its data.
     case binary
 
-    /// What the JSON object in the value can hold.
+    /// The possible fields of the JSON object in the value.
     var fields: EventFieldSet {
         switch self {
         case .plain: .plain
@@ -18,7 +18,7 @@ enum RecordForm {
         }
     }
 
-    /// The form that the headers tell.
+    /// The form shown by the headers.
     init(headers: HeaderList) throws(DecodingFailure) {
         self = .plain
         guard headers.count > 0 else { return }

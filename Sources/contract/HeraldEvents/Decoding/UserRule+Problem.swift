@@ -5,13 +5,13 @@ extension UserRule {
     private static let alphabet = ASCIISet("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_@#.:-")
     private static let expression = ASCIISet("!&|() ")
 
-    /// What people call characters that do not show.
+    /// The names of invisible characters for people.
     private static let names: [Unicode.Scalar: String] = [
         "\t": "a tab", "\n": "a line feed", "\r": "a carriage return", " ": "a space", "\u{A0}": "a no-break space",
         "\u{FEFF}": "a byte order mark",
     ]
 
-    /// What is wrong with the user, or nothing.
+    /// The user's fault, if any.
     ///
     /// - Parameter user: UTF-8; other bytes are no problem of a text.
     package func problem(in user: RawSpan) -> String? {

@@ -2,31 +2,31 @@ import HeraldBytes
 import HeraldText
 public import HeraldTime
 
-/// A record of the feedback topic about a device that a push service does not know any more, or by another handle.
+/// A record of the feedback topic about a device that a push service no longer knows, or knows by another handle.
 ///
 /// The handle is personal data: it stands for one device. It is written unchanged, because a service with registrations
-/// of its own finds them by nothing else.
+/// of its own can only find them by it.
 public struct DeviceFeedback: Equatable, Sendable {
     /// The hub's name of the platform, such as `apns`, `gcm` or `wns`.
     public var platform: String
     /// The handle, as the hub wrote it.
     public var handle: String
-    /// The handle that the push service wants in its place.
+    /// The handle that the push service wants instead.
     public var newHandle: String?
     /// The hub's id of the registration.
     public var registrationID: String?
     /// The hub's id of the installation.
     public var installationID: String?
-    /// Why, in the hub's words: `ExpiredChannel`.
+    /// The reason, in the hub's words: `ExpiredChannel`.
     public var reason: String?
-    /// What the hub calls the notification that told it, if it says so.
+    /// The hub's id of the notification that showed it, if known.
     public var backendID: String?
-    /// When the hub learned it, if it says so.
+    /// The time at which the hub learned it, if known.
     public var at: WallTime?
-    /// When it was read.
+    /// The time at which it was read.
     public var checkedAt: WallTime
 
-    /// What the hub says of a device.
+    /// A hub's feedback on a device.
     public init(
         platform: String, handle: String, newHandle: String? = nil, registrationID: String? = nil,
         installationID: String? = nil, reason: String? = nil, backendID: String? = nil, at: WallTime? = nil,
@@ -43,7 +43,7 @@ public struct DeviceFeedback: Equatable, Sendable {
         self.checkedAt = checkedAt
     }
 
-    /// What its record's key is: the handle, so that one device's records stay in order.
+    /// The key of its record: the handle, so that one device's records stay in order.
     public var recordKey: [UInt8] { Array(handle.utf8) }
 
     init(_ fields: RecordFields) throws(InvalidArgument) {

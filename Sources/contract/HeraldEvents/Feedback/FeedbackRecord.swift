@@ -3,7 +3,7 @@ public import HeraldText
 
 /// A record of the feedback topic.
 public enum FeedbackRecord: Equatable, Sendable {
-    /// What became of a notification.
+    /// The outcome of a notification.
     case notification(NotificationFeedback)
     /// A device that is gone.
     case device(DeviceFeedback)
@@ -13,7 +13,7 @@ public enum FeedbackRecord: Equatable, Sendable {
         case device
     }
 
-    /// Reads the value of a record of the feedback topic; fields that are not known are ignored.
+    /// Reads the value of a record of the feedback topic; unknown fields are ignored.
     public init(decoding value: RawSpan) throws(InvalidArgument) {
         let fields = try RecordFields(value, "feedback")
         switch try fields.required("type", Kind.init(rawValue:)) {
@@ -22,7 +22,7 @@ public enum FeedbackRecord: Equatable, Sendable {
         }
     }
 
-    /// Reads the value of a record of the feedback topic; fields that are not known are ignored.
+    /// Reads the value of a record of the feedback topic; unknown fields are ignored.
     public init(decoding value: [UInt8]) throws(InvalidArgument) {
         try self.init(decoding: value.span.bytes)
     }

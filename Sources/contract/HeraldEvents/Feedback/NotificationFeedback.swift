@@ -2,12 +2,12 @@ import HeraldBytes
 import HeraldText
 public import HeraldTime
 
-/// A record of the feedback topic about a notification: what became of it at the push service's own devices, as the hub
+/// A record of the feedback topic about a notification: its outcomes at the push service's own devices, as the hub
 /// counts them.
 public struct NotificationFeedback: Equatable, Sendable {
-    /// Why nothing more is asked about a notification.
+    /// The reason why a notification is not asked about again.
     public enum Conclusion: String, Sendable, CaseIterable {
-        /// The hub has said the last that it will say.
+        /// The hub's answer is final.
         case final
         /// The hub knows the notification and had not finished with it when it was 30 minutes old.
         case tooOld = "too-old"
@@ -15,11 +15,11 @@ public struct NotificationFeedback: Equatable, Sendable {
         case unknown
     }
 
-    /// The name of the outcome that says that a push service took the notification for a device.
+    /// The name of the outcome for a device whose push service accepted the notification.
     public static let success = "Success"
-    /// The name of the outcome that says that there was no device.
+    /// The name of the outcome without a device.
     public static let noTargets = "NoTargets"
-    /// As many outcomes at most are kept of one notification.
+    /// The most outcomes that are kept of one notification.
     public static let outcomeLimit = 64
 
     /// The event's id; absent when its result has none.
@@ -34,22 +34,22 @@ public struct NotificationFeedback: Equatable, Sendable {
     public var source: String?
     /// How often the event was replayed.
     public var replays: Int
-    /// What the hub calls the notification.
+    /// The hub's id of the notification.
     public var backendID: String
-    /// Why nothing more is asked.
+    /// The reason why it is not asked about again.
     public var conclusion: Conclusion
-    /// The hub's own word for where the notification stands (`Completed`, `NoTargetFound`); absent when it is not known.
+    /// The hub's own word for the notification's state (`Completed`, `NoTargetFound`); absent when unknown.
     public var state: String?
     /// The devices by the hub's outcome (`Success`, `BadChannel` …), over all platforms.
     public var outcomes: [String: Int]
-    /// When the hub took the notification: its result's `completedAt`.
+    /// The time at which the hub accepted the notification: its result's `completedAt`.
     public var sentAt: WallTime
-    /// When the hub was asked last.
+    /// The time of the last question to the hub.
     public var checkedAt: WallTime
     /// The request record.
     public var origin: Origin
 
-    /// Feedback on what this result says was delivered.
+    /// Feedback on the delivery in this result.
     public init(
         on result: NotificationResult, backendID: String, conclusion: Conclusion, state: String?,
         outcomes: [String: Int], checkedAt: WallTime
@@ -69,10 +69,10 @@ public struct NotificationFeedback: Equatable, Sendable {
         origin = result.origin
     }
 
-    /// The devices for which a push service took the notification.
+    /// The number of devices whose push service accepted the notification.
     public var reached: Int { outcomes[Self.success] ?? 0 }
 
-    /// What its record's key is: the user, as a result's; absent when its result has none.
+    /// The key of its record: the user, as a result's; absent when its result has none.
     public var recordKey: [UInt8]? { user.map { Array($0.utf8) } }
 
     init(_ fields: RecordFields) throws(InvalidArgument) {

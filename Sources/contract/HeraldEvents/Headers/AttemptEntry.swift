@@ -8,7 +8,7 @@ public struct AttemptEntry: Equatable, Sendable {
     public var pushService: String
     /// The status of the answer.
     public var status: Int?
-    /// What went wrong when there was no answer, such as `timeout`.
+    /// The failure when there was no answer, such as `timeout`.
     public var error: String?
     /// How long the call took.
     public var duration: Milliseconds
@@ -24,9 +24,9 @@ public struct AttemptEntry: Equatable, Sendable {
         self.duration = duration
     }
 
-    /// Whether the backend may have taken the message all the same: the call was made, and its answer is not known.
+    /// Whether the backend may have accepted the message all the same: the call was made, and its answer is unknown.
     ///
-    /// A gateway's time-out (504) says as little.
+    /// A gateway's time-out (504) is as inconclusive.
     public var mayHaveArrived: Bool {
         guard let status else {
             return error.map { word in CallFailure.allCases.contains { $0.mayHaveArrived && $0.word == word } } ?? true

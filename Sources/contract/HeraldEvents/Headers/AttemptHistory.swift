@@ -6,10 +6,10 @@ public enum AttemptHistory {
     /// The most bytes that a history has; the oldest calls go first.
     public static let maximumByteCount = 8_192
 
-    /// What stands in the history of a call without an answer, or with that of a gateway which got none.
+    /// The signs of a call without an answer, or with that of a gateway which got none.
     private static let signs = [Array(#""error""#.utf8), Array("504".utf8)]
 
-    /// Whether a history may tell of a call that may have arrived: a quick look, for callers that ask about a million.
+    /// Whether a history may contain a call that may have arrived: a quick look, for callers that ask about a million.
     public static func mayDoubt(_ history: RawSpan) -> Bool {
         history.withUnsafeBytes { bytes in
             signs.contains { sign in
@@ -23,7 +23,7 @@ public enum AttemptHistory {
         }
     }
 
-    /// The calls that a history tells; one that is damaged tells none, and what is no call is left out.
+    /// The calls in a history; a damaged history has none, and invalid elements are left out.
     public static func decode(_ history: RawSpan) -> [AttemptEntry] {
         guard let value = try? JSONValue(history), case .array(let elements) = value else { return [] }
         return elements.compactMap { element in

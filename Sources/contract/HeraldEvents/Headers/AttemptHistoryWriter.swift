@@ -4,18 +4,18 @@ import HeraldTime
 /// Writes the JSON array of calls in `herald-history`, one history after the other in the same memory.
 public struct AttemptHistoryWriter: Sendable {
     private var pieces: [UInt8] = []
-    /// Where in `pieces` each call begins.
+    /// The start of each call in `pieces`.
     private var starts: [Int] = []
 
-    /// A writer of nothing yet.
+    /// An empty writer.
     public init() {}
 
-    /// Whether there is no call to tell of.
+    /// Whether there is no call.
     public var isEmpty: Bool { starts.isEmpty }
 
-    /// Begins a history with the calls before.
+    /// Begins a history with the earlier calls.
     ///
-    /// What is no JSON array of objects is left out, all of it: a history is for people, and never a reason to stop.
+    /// A history that is no JSON array of objects is omitted entirely: it is for people, and never a reason to stop.
     public mutating func begin(with existing: RawSpan) {
         pieces.removeAll(keepingCapacity: true)
         starts.removeAll(keepingCapacity: true)

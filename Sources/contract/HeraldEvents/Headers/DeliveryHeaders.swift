@@ -3,7 +3,7 @@ public import HeraldTime
 
 /// The headers of the retry records and dead letters that an event causes.
 public struct DeliveryHeaders: Sendable {
-    /// Where the record goes, and what only a record there has.
+    /// The record's destination, with the facts specific to it.
     public enum Destination: Equatable, Sendable {
         /// To a retry topic, due at a moment.
         case retry(RetryReason, dueAt: WallTime)
@@ -11,7 +11,7 @@ public struct DeliveryHeaders: Sendable {
         case deadLetter(DeadLetterReason, at: WallTime)
     }
 
-    /// Where the record goes.
+    /// The record's destination.
     public var destination: Destination
     /// The push services that are still to do, or that failed; none for an event that does not decode.
     public var pushServices: PushServiceSet
@@ -23,10 +23,10 @@ public struct DeliveryHeaders: Sendable {
     public var firstAttemptAt: WallTime?
     /// The status of the last answer.
     public var status: Int?
-    /// What is to be left out, of the headers and of the record's key and value.
+    /// The parts to omit, of the headers and of the record's key and value.
     public var omissions: Omissions
 
-    /// The most bytes that Herald's headers have together, names included, whatever the record holds.
+    /// The most bytes of all of Herald's headers, names included, for any record.
     public static let maximumByteCount = 16_384
 
     /// The headers' facts.
@@ -47,8 +47,8 @@ public struct DeliveryHeaders: Sendable {
     ///
     /// The detail is made one line of at most 1 KiB; the history is written as it is, and left out when it is empty.
     ///
-    /// - Parameter keyByteCount: how long the record's key is.
-    /// - Returns: what was left out of all that there was: the key and the value are the caller's to leave out.
+    /// - Parameter keyByteCount: the length of the record's key.
+    /// - Returns: the parts omitted from those present: the caller has to omit the key and the value.
     @discardableResult
     public func append(
         for event: DecodedEvent, keyByteCount: Int = 0, value: RawSpan, recordTopic: String, original: HeaderList,
@@ -97,7 +97,7 @@ public struct DeliveryHeaders: Sendable {
         output.append(.campaign, event.campaign, of: event, value: value)
         if event.replays > 0 { output.append(name: HeaderName.replays.literal, decimal: Int64(event.replays)) }
         output.append(.key, event.replayKey, of: event, value: value)
-        // A record has a detail of its own; what else was lost on the way is lost to it too.
+        // A record has a detail of its own; other parts lost on the way are lost to it too.
         let all = omitted.union(event.omissions.subtracting(.detail))
         if !all.isEmpty { output.append(name: HeaderName.omitted.literal) { all.append(to: &$0) } }
         return omitted
@@ -105,7 +105,7 @@ public struct DeliveryHeaders: Sendable {
 }
 
 extension HeaderList {
-    /// Appends all headers of the other list in their order, but for those that Herald writes itself.
+    /// Appends all headers of the other list in their order, except those that Herald writes itself.
     public mutating func append(originalsOf original: HeaderList) {
         for index in 0..<original.count where !HeaderName.isHeralds(original.name(at: index)) {
             append(name: original.name(at: index), value: original.value(at: index))
@@ -119,7 +119,7 @@ extension HeaderList {
         append(name: name.literal, value: event.bytes(of: field, value: value))
     }
 
-    /// A moment that no header can name is written as the nearest that one can.
+    /// A moment outside the range of headers is written as the nearest one inside.
     fileprivate mutating func append(_ name: HeaderName, _ moment: WallTime) {
         append(name: name.literal, decimal: min(max(moment.milliseconds, 0), RFC3339.latest.milliseconds))
     }

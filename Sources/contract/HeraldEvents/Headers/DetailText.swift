@@ -7,8 +7,8 @@ public enum DetailText {
 
     /// Appends the text as one line of valid UTF-8 of at most 1 KiB.
     ///
-    /// Control characters and line separators become spaces, bytes that are not UTF-8 become U+FFFD, and what is too
-    /// much is cut off between two characters.
+    /// Control characters and line separators become spaces, bytes that are not UTF-8 become U+FFFD, and the excess is
+    /// cut off between two characters.
     public static func append(_ text: RawSpan, to output: inout [UInt8]) {
         let limit = output.count + maximumByteCount
         var offset = 0

@@ -1,20 +1,20 @@
 import HeraldBytes
 public import HeraldTime
 
-/// Which event a record goes on with, as Herald's headers of a retry or of a replayed request say.
+/// The event that a record continues, by Herald's headers of a retry or of a replayed request.
 public struct EventLineage: Hashable, Sendable {
-    /// The request record that it began with.
+    /// The request record of the event.
     public var origin: Origin
     /// How often the event was replayed.
     public var replays: Int
     /// The calls made so far.
     public var attempts: Int
-    /// When the record is due; `nil` when nothing says so.
+    /// The time at which the record is due; `nil` without one.
     public var dueAt: WallTime?
-    /// The push services that are still to do; `nil` when that is not said, or not known.
+    /// The push services that are still to do; `nil` when unnamed or unknown.
     public var services: PushServiceSet?
 
-    /// What the headers say.
+    /// A lineage with these facts.
     public init(
         origin: Origin, replays: Int = 0, attempts: Int = 0, dueAt: WallTime? = nil, services: PushServiceSet? = nil
     ) {
@@ -25,7 +25,7 @@ public struct EventLineage: Hashable, Sendable {
         self.services = services
     }
 
-    /// What a record's headers say; `nil` when they name no origin.
+    /// The lineage in a record's headers; `nil` when they name no origin.
     public init?(_ headers: HeaderList, _ names: PushServices) {
         func number(_ name: HeaderName) -> Int64? { headers.lastValue(named: name.literal)?.decimal }
         guard let text = headers.lastValue(named: HeaderName.origin.literal), let origin = Origin(text.text) else {

@@ -2,7 +2,7 @@ import HeraldBytes
 
 /// A record's headers in their order, in one flat buffer that is filled again for each record.
 ///
-/// Names are case-sensitive and may be there more than once, as in Kafka; a value may be null.
+/// Names are case-sensitive and may be repeated, as in Kafka; a value may be null.
 public struct HeaderList: Sendable {
     private var storage: [UInt8] = []
     private var entries: [Entry] = []
@@ -17,10 +17,10 @@ public struct HeaderList: Sendable {
     /// No headers.
     public init() {}
 
-    /// How many headers there are.
+    /// The number of headers.
     public var count: Int { entries.count }
 
-    /// How many bytes all names and values have.
+    /// The number of bytes of all names and values.
     public var byteCount: Int { storage.count }
 
     /// Removes all headers, and keeps the memory unless told otherwise.
@@ -101,7 +101,7 @@ public struct HeaderList: Sendable {
         return nil
     }
 
-    /// The index of the last header with this name, which is in lower case here and may be in any there.
+    /// The index of the last header with this name, given in lower case and compared in any.
     func lastIndex(namedInAnyCase name: StaticString) -> Int? {
         for index in stride(from: entries.count - 1, through: 0, by: -1)
         where self.name(at: index).hasSameBytes(inAnyCaseAs: name) { return index }

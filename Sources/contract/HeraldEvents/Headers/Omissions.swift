@@ -1,6 +1,6 @@
 import HeraldBytes
 
-/// What a retry record or dead letter leaves out because it would not fit its topic with it: what `herald-omitted` says.
+/// The parts that a retry record or dead letter omits for lack of room in its topic: the content of `herald-omitted`.
 public struct Omissions: OptionSet, Hashable, Sendable {
     /// One bit for each part.
     public let rawValue: UInt8
@@ -14,21 +14,21 @@ public struct Omissions: OptionSet, Hashable, Sendable {
     public static let history = Self(rawValue: 1)
     /// `herald-detail`.
     public static let detail = Self(rawValue: 2)
-    /// The publisher's headers, but for those that the event needs to be read.
+    /// The publisher's headers, except those needed to read the event.
     public static let headers = Self(rawValue: 4)
     /// The record's key; only one of more than ``longestKey`` bytes is ever left out.
     public static let key = Self(rawValue: 8)
     /// The record's value.
     public static let value = Self(rawValue: 16)
 
-    /// A key of at most so many bytes is never left out: it would make little room.
+    /// The largest key that is never omitted: it would make little room.
     public static let longestKey = 1_024
 
     private static let names: [(part: Self, name: StaticString)] = [
         (.history, "history"), (.detail, "detail"), (.headers, "headers"), (.key, "key"), (.value, "value"),
     ]
 
-    /// The parts that a list names, separated by commas; what is no part's name is passed over.
+    /// The parts in a list, separated by commas; unknown names are skipped.
     public init(commaSeparated list: RawSpan) {
         var parts: Self = []
         var start = 0
@@ -40,7 +40,7 @@ public struct Omissions: OptionSet, Hashable, Sendable {
         self = parts
     }
 
-    /// The parts' names, in the order in which they are left out.
+    /// The parts' names, in the order of their omission.
     public var words: [String] { Self.names.filter { contains($0.part) }.map { $0.name.description } }
 
     func append(to output: inout [UInt8]) {

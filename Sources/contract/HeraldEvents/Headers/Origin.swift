@@ -1,6 +1,6 @@
 import HeraldBytes
 
-/// The request record that something began with.
+/// The request record at the beginning of an event's way.
 public struct Origin: Hashable, Sendable, CustomStringConvertible {
     /// The request topic.
     public let topic: String
@@ -29,7 +29,7 @@ public struct Origin: Hashable, Sendable, CustomStringConvertible {
     public var description: String { "\(topic)/\(partition)/\(offset)" }
 }
 
-/// What `topic/partition/offset` says, with the topic as a length, so that nothing is copied.
+/// The place in `topic/partition/offset`, with the topic as a length, so that nothing is copied.
 struct OriginPlace {
     var topicByteCount: Int
     var partition: Int32

@@ -1,4 +1,4 @@
-/// Why bytes are not the JSON that they should be.
+/// The reason why bytes are not the expected JSON.
 package struct JSONError: Error {
     enum Problem {
         case unexpectedEnd
@@ -21,7 +21,7 @@ package struct JSONError: Error {
 }
 
 extension JSONError: CustomStringConvertible {
-    /// What is wrong and where, to go on after "the value".
+    /// The fault and its place, as a continuation of "the value".
     package var description: String {
         let what =
             switch problem {

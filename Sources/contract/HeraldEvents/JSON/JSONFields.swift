@@ -2,9 +2,9 @@ import HeraldBytes
 
 /// Reads chosen members of flat JSON objects, one object after another, without making strings: for long files of them.
 package struct JSONFields: Sendable {
-    /// A member that was looked for.
+    /// A wanted member.
     package struct Field: Sendable {
-        /// What kind of value it is, for people; `nil` when it is a text or a number.
+        /// The kind of an unusable value, for people; `nil` for a text or a number.
         package var unusable: StaticString?
         /// Whether it is there.
         package var isPresent = false
@@ -25,7 +25,7 @@ package struct JSONFields: Sendable {
         fields = Array(repeating: Field(), count: names.count)
     }
 
-    /// Reads an object; everything in it is checked, also what is not looked for.
+    /// Reads an object; everything in it is checked, unwanted members included.
     package mutating func read(_ object: RawSpan) throws(JSONError) {
         for index in fields.indices { fields[index] = Field() }
         var reader = JSONReader(object)
@@ -43,7 +43,7 @@ package struct JSONFields: Sendable {
         try reader.expectEnd()
     }
 
-    /// Appends a member's text, or its number as it is written.
+    /// Appends a member's text, or its number as written.
     package mutating func append(_ index: Int, of object: RawSpan, to output: inout [UInt8]) {
         let token = fields[index].token
         if token.hasEscapes {

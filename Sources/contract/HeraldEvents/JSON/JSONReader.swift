@@ -1,6 +1,6 @@
 import HeraldBytes
 
-/// What a JSON value is and where it lies; a string without its quotes.
+/// The kind and place of a JSON value; a string without its quotes.
 struct JSONToken {
     enum Kind: UInt8 {
         /// There is no value.
@@ -22,7 +22,7 @@ struct JSONToken {
     var range: Range<Int> { Int(start)..<Int(end) }
 }
 
-/// A strict reader of JSON (RFC 8259) over bytes: it checks everything that it passes over, copies nothing and does not
+/// A strict reader of JSON (RFC 8259) over bytes: it checks everything that it skips, copies nothing and does not
 /// recurse.
 struct JSONReader: ~Escapable {
     static let maximumDepth = 64
@@ -55,28 +55,28 @@ struct JSONReader: ~Escapable {
         depth += 1
     }
 
-    /// Passes over the opening bracket or brace of a value that was read already.
+    /// Skips the opening bracket or brace of a value that was read already.
     mutating func enterContainer() throws(JSONError) {
         _ = try peek()
         offset += 1
         depth += 1
     }
 
-    /// Passes over what is between an object's members and over the next one's key and colon; nothing at the
-    /// object's end.
+    /// Skips the separator between an object's members and the next one's key and colon; returns nil at the object's
+    /// end.
     @inline(__always)
     mutating func nextKey(isFirst: inout Bool) throws(JSONError) -> JSONToken? {
         guard try isAtNext(isFirst: &isFirst, closing: UInt8(ascii: "}")) else { return nil }
         return try readKeyAndColon()
     }
 
-    /// Passes over what is between an array's elements and reads the next one; nothing at the array's end.
+    /// Skips the separator between an array's elements and reads the next one; nil at the array's end.
     mutating func nextElement(isFirst: inout Bool) throws(JSONError) -> JSONToken? {
         guard try isAtNext(isFirst: &isFirst, closing: UInt8(ascii: "]")) else { return nil }
         return try readValue()
     }
 
-    /// Reads a whole value of any kind, with everything that is inside.
+    /// Reads a whole value of any kind, with its content.
     mutating func readValue() throws(JSONError) -> JSONToken {
         skipWhitespace()
         let start = offset
@@ -197,7 +197,7 @@ struct JSONReader: ~Escapable {
     @inline(__always)
     private func byte(at offset: Int) -> UInt8 { bytes.unsafeLoad(fromUncheckedByteOffset: offset, as: UInt8.self) }
 
-    /// Goes on by bytes that were looked at.
+    /// Advances over bytes that were examined.
     @inline(__always)
     mutating func advance(by count: Int) { offset += count }
 }

@@ -1,15 +1,15 @@
 import HeraldBytes
 
-/// Where the contract wants a key's records: where Java's producers, and Herald's, put them (murmur2).
+/// The contract's place for a key's records: the partition chosen by Java's producers, and Herald's (murmur2).
 public enum KeyPartition {
-    /// The partition of a key in a topic with so many, at least 1.
+    /// The partition of a key in a topic with `count` partitions, at least 1.
     public static func partition(of key: RawSpan, count: Int) -> Int32 {
         Int32(truncatingIfNeeded: hash(key) % UInt32(clamping: max(1, count)))
     }
 
-    /// Whether the key's records lie in this partition with so many partitions, or lay there with fewer.
+    /// Whether the key's records belong in this partition now, or did when the topic had fewer.
     ///
-    /// A topic only ever gets more partitions, and its older records stay where they are.
+    /// A topic only ever gets more partitions, and its older records stay in place.
     package static func mayLie(_ key: RawSpan, in partition: Int32, count: Int) -> Bool {
         guard partition >= 0, Int(partition) < count else { return true }
         let hash = hash(key)

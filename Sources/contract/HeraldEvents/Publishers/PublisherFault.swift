@@ -1,6 +1,6 @@
 import HeraldBytes
 
-/// What a publisher does otherwise than the contract asks although its event is sent: nothing of it shows at once.
+/// A publisher's deviation from the contract although its event is sent: it has no immediate effect.
 ///
 /// A record counts once, with the first of its faults in this order.
 public enum PublisherFault: String, Hashable, Sendable, CaseIterable {
@@ -34,7 +34,7 @@ public enum PublisherFault: String, Hashable, Sendable, CaseIterable {
         return .headers
     }
 
-    /// What is wrong with the records, as a sentence goes on.
+    /// The records' fault, as the continuation of a sentence.
     public var words: String {
         switch self {
         case .noKey: "have no key"
@@ -45,7 +45,7 @@ public enum PublisherFault: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// The same of one record.
+    /// The same for one record.
     package var wordsOfOne: String {
         switch self {
         case .noKey: "has no key"
@@ -56,7 +56,7 @@ public enum PublisherFault: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// What that leads to.
+    /// The fault's consequence.
     public var consequence: String {
         switch self {
         case .noKey, .keyNotUser, .partitioner:
@@ -67,7 +67,7 @@ public enum PublisherFault: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// What their publisher has to do.
+    /// The remedy for their publisher.
     public var remedy: String {
         switch self {
         case .noKey, .keyNotUser: "have their publisher set the event's user as the key"
@@ -83,8 +83,7 @@ extension DecodedEvent {
     ///
     /// A replay is Herald's own record, with the key of the publisher's.
     ///
-    /// - Parameter count: how many partitions the topic has; 0 when that is not known. With one partition a key chooses
-    ///   nothing.
+    /// - Parameter count: the topic's number of partitions; 0 when unknown. With one partition a key chooses nothing.
     public func publisherFault(
         key: RawSpan?, value: RawSpan, partition: Int32, of count: Int, headers: borrowing HeaderList
     ) -> PublisherFault? {
@@ -93,7 +92,7 @@ extension DecodedEvent {
             key: key, user: bytes(of: user, value: value), partition: partition, of: count, headers: headers)
     }
 
-    /// The same of a copied record; no key is as bad as an empty one.
+    /// The same for a copied record; no key is as bad as an empty one.
     package func publisherFault(
         key: [UInt8]?, value: [UInt8], partition: Int32, of count: Int, headers: borrowing HeaderList
     ) -> PublisherFault? {

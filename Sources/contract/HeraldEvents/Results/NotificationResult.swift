@@ -1,7 +1,7 @@
 public import HeraldText
 public import HeraldTime
 
-/// A record of the results topic: how an event ended for a push service.
+/// A record of the results topic: the outcome of an event for a push service.
 public struct NotificationResult: Equatable, Sendable {
     /// The event's id; absent when it could not be read.
     public var id: String?
@@ -12,19 +12,18 @@ public struct NotificationResult: Equatable, Sendable {
     public var requestedPushServices: [String]
     /// The event's user; absent when it could not be read.
     public var user: String?
-    /// How it ended.
+    /// The outcome.
     public var outcome: Outcome
-    /// How the event ended that it is a duplicate of; absent when the worker did not know.
+    /// The outcome of the event that it duplicates; absent when the worker did not know it.
     public var firstOutcome: Outcome?
     /// The status of the last answer.
     public var status: Int?
-    /// Why it is a dead letter.
+    /// The reason why it is a dead letter.
     public var reason: DeadLetterReason?
-    /// What was wrong with the event, or what the backend said of it, when it is a dead letter, or why it expired: one line
-    /// for people.
+    /// The event's fault or the backend's answer of a dead letter, or the reason of an expiry: one line for people.
     public var detail: String?
-    /// What the backend calls the message: with a notification hub of the standard tier, the id that its telemetry
-    /// takes; absent when it named none.
+    /// The backend's id of the message: with a notification hub of the standard tier, the id for its telemetry; absent
+    /// without one.
     public var backendID: String?
     /// The calls that were made.
     public var attempts: Int?
@@ -41,7 +40,7 @@ public struct NotificationResult: Equatable, Sendable {
     /// The request record.
     public var origin: Origin
 
-    /// Reads the value of a record of the results topic; fields that are not known are ignored.
+    /// Reads the value of a record of the results topic; unknown fields are ignored.
     public init(decoding value: RawSpan) throws(InvalidArgument) {
         let fields = try RecordFields(value, "result")
         id = try fields.string("id")
@@ -63,7 +62,7 @@ public struct NotificationResult: Equatable, Sendable {
         origin = try fields.origin()
     }
 
-    /// Reads the value of a record of the results topic; fields that are not known are ignored.
+    /// Reads the value of a record of the results topic; unknown fields are ignored.
     public init(decoding value: [UInt8]) throws(InvalidArgument) {
         try self.init(decoding: value.span.bytes)
     }

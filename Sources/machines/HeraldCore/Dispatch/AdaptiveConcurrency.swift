@@ -1,53 +1,54 @@
 import HeraldTime
 
-/// Finds how many calls in flight a backend bears, from the time that they take for them.
+/// Finds the number of calls in flight that a backend can bear, from the durations of calls.
 ///
-/// As long as a typical call takes about what the unhurried backend takes, the limit grows while calls wait: twofold with each
-/// round trip at the beginning, and by a tenth with each round later. (A round, and what is typical: ``CallRound``.) A call
-/// that takes twice that, and a tenth of a second more, is *slow*. Slow is not overloaded: only where calls wait for one another,
-/// fewer of them take less time. So the limit is lowered on trial, unless there are more calls in flight by now anyway, which tells as
-/// much.
+/// While a typical call takes about as long as on an unhurried backend and calls wait, the limit grows: it doubles with
+/// each round trip at the beginning, and grows by a tenth with each round later. (``CallRound`` defines a round and a
+/// typical call.) A call that takes twice as long, plus a tenth of a second, is *slow*. Slow is not overloaded: only
+/// when calls wait for one another do fewer of them take less time. So the limit is lowered on trial, unless many more
+/// calls are in flight by now, which is as conclusive.
 ///
 /// | state | when | then |
 /// |---|---|---|
-/// | `starting` | a call has ended: that those wait which come with the first ones says nothing | `calm` |
+/// | `starting` | a call has ended: the first calls always have others waiting | `calm` |
 /// | `calm` | a round is slow, and half as many calls more are in flight by now | `comparing` |
 /// | `calm` | a round is slow | `draining`, to half its calls |
-/// | `comparing` | so many more calls take hardly longer | `calm`: slow by itself |
+/// | `comparing` | the additional calls take hardly longer | `calm`: slow by itself |
 /// | `comparing` | otherwise, if the round is slow | `draining`, to half its calls |
 /// | `draining` | no more calls than the limit are in flight | `trying` |
 /// | `trying` | fewer calls take less time, and are slow still | `draining`, to half of them |
 /// | `trying` | fewer calls take less time | `calm`: it was overloaded |
 /// | `trying` | fewer calls take as long | `calm`: slow by itself |
 ///
-/// When the backend is slow by itself, that is how long it takes: the limit of before is back, and doubles with each round trip until no
-/// call waits. (After TCP Vegas and the gradient of Netflix's concurrency-limits.)
+/// When the backend is slow by itself, its present duration becomes the normal one: the earlier limit returns, and
+/// doubles with each round trip until no call waits. (After TCP Vegas and the gradient of Netflix's
+/// concurrency-limits.)
 struct AdaptiveConcurrency: Sendable, Equatable {
-    /// The limit never gets lower.
+    /// The lowest limit.
     static let floor = 8
-    /// Where it starts.
+    /// The initial limit.
     static let start = 64
-    /// A typical call that takes so much longer than an unhurried one is no sign of too many calls.
+    /// The additional time of a typical call that is no sign of too many calls.
     static let slackMilliseconds = 100.0
-    /// What a trial leaves of the calls in flight.
+    /// The share of the calls in flight that a trial keeps.
     static let trialShare = 0.5
-    /// So many times the calls in flight tell as much as a trial.
+    /// The growth of the calls in flight that is as conclusive as a trial.
     static let telling = 1.5
 
-    /// What calls took.
+    /// The durations of calls.
     private struct Load: Equatable {
         let limit: Double
         let inFlight: Double
         let mostInFlight: Double
         let milliseconds: Double
 
-        /// What they would take with so many in flight (milliseconds): half way from no difference to as much as there would be if each
-        /// waited for all others.
+        /// The expected time with this many in flight (milliseconds): half way between no difference and each call
+        /// waiting for all others.
         func expected(inFlight: Double) -> Double { milliseconds * (1 + inFlight / self.inFlight) / 2 }
     }
 
     private struct Trial: Equatable {
-        /// Before the limit was lowered first, and before it was lowered last.
+        /// The loads before the limit was lowered first, and last.
         let first: Load
         let before: Load
     }
@@ -66,7 +67,7 @@ struct AdaptiveConcurrency: Sendable, Equatable {
     private var round = CallRound()
     /// Below this the limit grows with each answer, as at the beginning.
     private var threshold = Double.infinity
-    /// What a typical call takes when the backend is not hurried (milliseconds).
+    /// The duration of a typical call on an unhurried backend (milliseconds).
     private var unhurried: Double?
     /// Whether calls waited because of the limit in this round.
     private var wasReached = false
@@ -76,26 +77,26 @@ struct AdaptiveConcurrency: Sendable, Equatable {
         exact = Double(min(Self.start, ceiling))
     }
 
-    /// Another ceiling from now on.
+    /// Replaces the ceiling.
     ///
-    /// What was found below it stays; above a former one the limit grows as it did up to there.
+    /// The limit found below it stays; above a former ceiling the limit grows as it did up to there.
     mutating func use(ceiling: Int) {
         self.ceiling = ceiling
         exact = min(exact, Double(ceiling))
     }
 
-    /// How many calls may be in flight.
+    /// The number of calls that may be in flight.
     var limit: Int { Int(exact) }
 
     /// A call waited because of the limit.
     mutating func reached() { wasReached = true }
 
-    /// A call ended: with an answer, or because there was none in time, or in a way that says nothing of the backend.
+    /// Notes the end of a call: an answer, no answer in time, or an end that is no evidence about the backend.
     ///
     /// - Parameters:
     ///   - number: calls are numbered in the order of their beginnings.
-    ///   - duration: how long it took; `nil` when that says nothing.
-    ///   - inFlight: how many calls were in flight, this one included.
+    ///   - duration: the call's duration; `nil` when it is no evidence.
+    ///   - inFlight: the number of calls in flight, this one included.
     ///   - latest: the number of the call that began last.
     mutating func ended(
         _ number: UInt64, duration: Milliseconds?, answered: Bool, inFlight: Int, latest: UInt64, now: MonotonicTime
@@ -120,7 +121,7 @@ struct AdaptiveConcurrency: Sendable, Equatable {
         startRound(after: latest, now)
     }
 
-    /// The calls under way never end.
+    /// Forgets the calls under way, which never end.
     mutating func forgetCalls(latest: UInt64) { startRound(after: latest, .distantPast) }
 
     private mutating func startRound(after latest: UInt64, _ now: MonotonicTime) {
@@ -164,7 +165,7 @@ struct AdaptiveConcurrency: Sendable, Equatable {
         }
     }
 
-    /// It takes hardly more by and by, and a single fast round says little.
+    /// Learns slowly that calls take less time: a single fast round is weak evidence.
     private mutating func learn(_ typical: Double) {
         unhurried = unhurried.map { min(1.002 * $0, $0 + (typical - $0) / 4) } ?? typical
     }
@@ -177,7 +178,7 @@ struct AdaptiveConcurrency: Sendable, Equatable {
     private mutating func lower(_ load: Load, first: Load) {
         let fewer = max(Double(min(Self.floor, ceiling)), Self.trialShare * load.inFlight)
         guard fewer < load.inFlight else {
-            // Fewer cannot be tried.
+            // A trial with fewer calls is impossible.
             unhurried = load.milliseconds
             return
         }

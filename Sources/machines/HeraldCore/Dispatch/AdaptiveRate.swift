@@ -1,67 +1,67 @@
 import HeraldTime
 
-/// Finds how many calls a second a backend bears, from its refusals to take more (429, 503).
+/// Finds the calls a second that a backend can bear, from its refusals to take more (429, 503).
 ///
-/// One refusal speaks for one event: APNs and FCM answer 429 for a single device. Only when refusals are a real share of
-/// the calls they speak for the push service (``RefusalSum``). Then the limit is a little less than what got through, and
-/// stays there for a while; after that it grows, at first hardly and then faster and faster, until there are more
-/// refusals again: the shape of TCP's CUBIC (RFC 9438), for a rate instead of a window. What got through in a second is known
-/// better than how much more would have, so it is what counts, and not a fraction of the former limit.
+/// One refusal concerns one event: APNs and FCM answer 429 for a single device. Refusals concern the push service only
+/// when they are a real share of the calls (``RefusalSum``). Then the limit becomes a little less than the rate that
+/// got through, and rests there; after that it grows, slowly at first and then faster, until refusals increase again:
+/// the shape of TCP's CUBIC (RFC 9438), for a rate instead of a window. The rate that got through is known better than
+/// any larger one, so it sets the limit, not a fraction of the former limit.
 ///
-/// An event that was refused before is refused again when it is refused for its own sake, however low the rate: a retry says
-/// something only when nothing else gets through (``speaks(isRetry:isKnown:_:)``). So does any call for a user who was refused
-/// before. Held against others, these users tell whether refusals depend on the user or on the rate (``UserContrast``).
+/// An event that was refused for its own sake is refused again, however low the rate: a retry is evidence only when
+/// nothing else gets through (``speaks(isRetry:isKnown:_:)``). So is any call for a user who was refused before.
+/// Compared with others, these users show whether refusals depend on the user or on the rate (``UserContrast``).
 ///
-/// Each lower limit is on trial (``RateTrial``): refusals that do not become rarer were not about the rate, and the limit
-/// goes back to what it was. Their share is what is expected from then on.
+/// Each lower limit is on trial (``RateTrial``): refusals that do not become rarer were not about the rate, so the
+/// former limit returns. Their share becomes the expected one.
 struct AdaptiveRate: Sendable, Equatable {
-    /// What a trial may take back.
+    /// The state that a trial may restore.
     private(set) var state = State()
-    /// Calls a second; `nil` when too few were refused to say.
+    /// Calls a second; `nil` when too few were refused to tell.
     var limit: Double? { state.limit }
 
     private var through = SecondCount()
     private var refused = SecondCount()
     private var activeSince = MonotonicTime.distantPast
     private var lastAnswer = MonotonicTime.distantPast
-    /// When a call that is no retry last got through.
+    /// The time at which a first call last got through.
     private var lastFirstPass = MonotonicTime.distantPast
-    /// Sending began, or began again after a pause.
+    /// The time at which sending began, or resumed after a pause.
     private var resumedAt = MonotonicTime.distantPast
     private var grownAt = MonotonicTime.distantPast
-    /// Whether calls waited because of the limit since it grew last, and whether one got through.
+    /// Whether calls waited because of the limit since its last growth, and whether one got through.
     private var wasReached = false
     private var hasPassed = false
 
     private var contrast = UserContrast()
-    /// So long after a refusal others are held against it.
+    /// The end of the comparison of users that a refusal started.
     private var comparesUntil = MonotonicTime.distantPast
-    /// Until then refusals depend on the user, as far as is known.
+    /// Until then refusals are believed to depend on the user.
     private var dependsOnUserUntil = MonotonicTime.distantPast
-    /// When a call got through for a user who was not refused before.
+    /// The time at which a call got through for a user who was not refused before.
     private var lastOtherPass = MonotonicTime.distantPast
 
-    /// The share of the calls that is refused whatever the rate.
+    /// The share of calls refused at any rate.
     private(set) var expected = ExpectedRefusals(share: 0)
     private var expectedAt = MonotonicTime.distantPast
-    /// Whether refusals are a real share of the calls, and whether they are more than expected at a limit.
+    /// Counts refusals: whether they are a real share of the calls, and more than expected at a limit.
     private var crowd = RefusalSum()
     private var edge = RefusalSum()
-    /// The shortest pause that the refusals of ``crowd`` asked for; 0 when one of them did not.
+    /// The shortest pause requested by the refusals of ``crowd``; 0 when one of them requested none.
     private var shortestPause: Milliseconds = .zero
-    /// No pause is longer.
+    /// The longest pause.
     ///
-    /// The first ones may have been asked for by events that a backend refuses for their own sake. It doubles while each pause is
-    /// followed by a crowd of refusals.
+    /// The first pauses may have been requested for events that a backend refuses for their own sake. It doubles while
+    /// a crowd of refusals follows each pause.
     private var longestPause = Self.firstPause
     private var trial: RateTrial?
-    /// The calls since the limit was lowered last, and how many of them were refused.
+    /// The calls since the limit was last lowered, and the refused ones among them.
     private var callsSince = 0
     private var refusalsSince = 0
-    /// How many calls in a row were refused while the last decrease settled.
+    /// The number of consecutive refusals while the last decrease settled.
     private var refusedInRow = 0
 
-    /// A call was answered, and not refused; true when the limit changed.
+    /// Notes a call that was answered and not refused; true when the limit changed.
     ///
     /// - Parameters:
     ///   - sentAt: when the call began.
@@ -74,7 +74,7 @@ struct AdaptiveRate: Sendable, Equatable {
         if !isKnown { lastOtherPass = now }
         if sentAt < state.settledAt, sentAt >= state.loweredAt {
             refusedInRow = 0
-            // There is no second of which the rest is refused.
+            // No second has a rest that is refused.
             if state.search == .far { state.settledAt = state.loweredAt }
         }
         guard sentAt >= state.settledAt, speaks(isRetry: isRetry, isKnown: isKnown, now) else { return hasChanged }
@@ -89,13 +89,13 @@ struct AdaptiveRate: Sendable, Equatable {
         return judge(refused: false, now) || hasChanged || state.search == .far
     }
 
-    /// The backend refused a call because it can't take more.
+    /// Notes a call that the backend refused because it can't take more.
     ///
     /// - Parameters:
     ///   - sentAt: when the call began.
     ///   - isRetry: whether the event has failed before; `isKnown`: whether the user's latest call was refused.
-    ///   - retryAfter: how long the event shall wait, if the backend said so.
-    /// - Returns: how long the push service has to be left in peace.
+    ///   - retryAfter: the wait requested for the event, if any.
+    /// - Returns: the pause of the push service.
     mutating func refusedCall(
         sentAt: MonotonicTime, isRetry: Bool, isKnown: Bool, retryAfter: Milliseconds?, now: MonotonicTime
     ) -> Milliseconds {
@@ -116,15 +116,16 @@ struct AdaptiveRate: Sendable, Equatable {
         expectFewer(now)
         if judge(refused: true, now) { return .zero }
         if crowd.sum >= expected.crowdBound {
-            // A limit on trial is not lowered again before the verdict, or a slow service would never hear it.
+            // A limit on trial is not lowered again before the verdict, which a slow service would otherwise never
+            // reach.
             if let trial, trial.isFair(at: state.limit), !hasGrown, crowd.calls < Int(Self.fewest) || !isShut {
                 return .zero
             }
-            // What gets through tells the rate in a moment.
+            // The successful calls show the rate in a moment.
             if crowd.isMixed(now), crowd.rate(now) == nil { return .zero }
             let isAgain = now < resumedAt.advanced(by: RateTrial.longest)
             longestPause = isAgain ? min(2 * longestPause, .hours(1)) : Self.firstPause
-            // As long as a good part gets through, a lower rate is enough.
+            // While a good part gets through, a lower rate is enough.
             let asksForQuiet = crowd.share > RateTrial.nothing
             lowerForCrowd(now)
             guard asksForQuiet else { return .zero }
@@ -132,20 +133,20 @@ struct AdaptiveRate: Sendable, Equatable {
             if quiet > .zero { resume(at: now.advanced(by: quiet)) }
             return quiet
         }
-        // A search finds the edge with a crowd.
+        // During a search a crowd finds the edge.
         guard trial == nil, state.search == .none, edge.sum >= expected.edgeBound else { return .zero }
         lowerAtEdge(now)
         return .zero
     }
 
-    /// Whether an answer says something about the rate.
+    /// Whether an answer is evidence about the rate.
     private func speaks(isRetry: Bool, isKnown: Bool, _ now: MonotonicTime) -> Bool {
         let silence = now < dependsOnUserUntil ? Self.silenceOfUsers : Self.silenceOfRetries
         if isKnown, now <= lastOtherPass.advanced(by: silence) { return false }
         return !isRetry || now > lastFirstPass.advanced(by: Self.silenceOfRetries)
     }
 
-    /// Holds users who were refused before against others; true when the limit changed.
+    /// Compares previously refused users with others; true when the limit changed.
     private mutating func compare(isKnown: Bool, refused: Bool, _ now: MonotonicTime) -> Bool {
         contrast.count(isKnown: isKnown, refused: refused, now)
         if contrast.dependsOnUser {
@@ -166,29 +167,29 @@ struct AdaptiveRate: Sendable, Equatable {
         return false
     }
 
-    /// A call was refused that was sent after the last decrease, or before it.
+    /// Notes a refusal of a call sent before the last decrease, or while it settles.
     ///
-    /// - Returns: how long the push service has to be left in peace.
+    /// - Returns: the pause of the push service.
     private mutating func refusedWhileSettling(sentAt: MonotonicTime, _ now: MonotonicTime) -> Milliseconds {
         guard sentAt >= state.loweredAt else { return .zero }
         refusedInRow += 1
         guard refusedInRow == Self.silence, now < state.settledAt else { return .zero }
-        // What got through was a whole second's worth, however soon: there is nothing to search for above it.
+        // The successful calls filled a whole second's quota, however soon: a search above it is pointless.
         if state.borne >= Self.fewest { state.search = .none }
         return state.settledAt.time(since: now)
     }
 
-    /// Sending to this push service pauses until `moment`: what gets through meanwhile says nothing.
+    /// Notes a pause of this push service until `moment`: calls that get through meanwhile are no evidence.
     private mutating func resume(at moment: MonotonicTime) {
         resumedAt = max(resumedAt, moment)
         state.settledAt = max(state.settledAt, moment)
         trial?.wait(until: moment)
     }
 
-    /// A call waited because of the limit.
+    /// Notes a call that waited because of the limit.
     mutating func reached() { wasReached = true }
 
-    /// Lets the limit grow when it is time; true when it changed.
+    /// Lets the limit grow when due; true when it changed.
     mutating func grow(now: MonotonicTime) -> Bool {
         guard let limit = state.limit else { return false }
         let quiet = Milliseconds.milliseconds((now.nanoseconds - state.loweredAt.nanoseconds) / 1_000_000)

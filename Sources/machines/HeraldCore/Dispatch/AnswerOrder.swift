@@ -1,8 +1,8 @@
 import HeraldTime
 
-/// A call to a push service and its answer, as far as they say how many calls it bears.
+/// A call to a push service and its answer, as evidence of the bearable rate.
 struct AnsweredCall: BitwiseCopyable, Sendable {
-    /// Of the calls sent earlier it is lower.
+    /// Calls sent earlier have lower numbers.
     var sequence: UInt64
     var user: UInt64
     var sentAt: MonotonicTime
@@ -10,28 +10,28 @@ struct AnsweredCall: BitwiseCopyable, Sendable {
     var isRetry: Bool
     /// Whether the backend said that it can't take more.
     var isRefused = false
-    /// How long it wants quiet, if it said so.
+    /// The requested pause, if any.
     var retryAfter: Milliseconds?
 }
 
-/// Brings the answers of a push service into the order in which their calls were sent, while some of them are refusals.
+/// Brings the answers of a push service into the order of their calls while some of them are refusals.
 ///
-/// A refusal takes another time than a delivery. Of calls sent together the quicker kind is answered first, one behind the
-/// other, which looks like a backend that takes nothing any more, or like one that refuses nothing. So an answer is held until
-/// those to all earlier calls are there, or one of the slower kind would have come.
+/// A refusal takes another time than a delivery. Of calls sent together the quicker kind is answered first, all in a
+/// row, which looks like a backend that refuses everything, or nothing. So an answer is held until all earlier calls
+/// are answered, or an answer of the slower kind would have come.
 struct AnswerOrder: Sendable {
-    /// No kind is taken to take longer, and no more answers are held.
+    /// The longest time for either kind, and the most held answers.
     static let longest: Milliseconds = .milliseconds(500)
     static let most = 128
 
     /// By ``AnsweredCall/sequence``.
     private var held: Ring<AnsweredCall>
-    /// How long the two kinds take as a rule (nanoseconds).
+    /// The usual durations of the two kinds (nanoseconds).
     private var deliveryTakes: Int64 = 0
     private var refusalTakes: Int64 = 0
-    /// Answers are held until then.
+    /// The end of the holding.
     private var endsAt = MonotonicTime.distantPast
-    /// The latest of the calls that were delivered without being held, and of those that were held.
+    /// The latest call delivered without being held, and the latest held one.
     private var passedBy: UInt64 = 0
     private var heldBy: UInt64 = 0
 
@@ -42,9 +42,9 @@ struct AnswerOrder: Sendable {
 
     var isEmpty: Bool { held.isEmpty }
 
-    /// Takes an answer; true when it has its say at once.
+    /// Takes an answer; true when it counts at once.
     ///
-    /// A refusal says nothing when a call that was sent later was delivered before any answer was held.
+    /// A refusal is no evidence when a later call was delivered before any answer was held.
     mutating func add(_ call: AnsweredCall, now: MonotonicTime) -> Bool {
         let took = min(now.nanoseconds - call.sentAt.nanoseconds, Self.longest.nanoseconds)
         if call.isRefused {
@@ -62,7 +62,7 @@ struct AnswerOrder: Sendable {
         return false
     }
 
-    /// The next of the answers that are held, when it is time.
+    /// The next held answer, when it is due.
     mutating func next(now: MonotonicTime) -> AnsweredCall? {
         guard let first = held.first else { return nil }
         let usual = max(deliveryTakes, refusalTakes)
@@ -75,7 +75,7 @@ struct AnswerOrder: Sendable {
         return held.popFirst()
     }
 
-    /// What a call takes as a rule: mostly what the last ones took.
+    /// The usual duration of a call, weighted towards the latest ones.
     private static func usual(_ usual: Int64, _ took: Int64) -> Int64 {
         usual == 0 ? took : usual + ((took - usual) >> 3)
     }

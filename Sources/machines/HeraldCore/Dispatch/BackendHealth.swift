@@ -2,7 +2,7 @@ import HeraldEvents
 import HeraldTime
 
 extension CallVerdict {
-    /// Whether the backend looked at more than the credentials.
+    /// Whether the backend examined more than the credentials.
     var showsAcceptance: Bool {
         switch self {
         case .delivered, .rejected, .transient, .throttled: true
@@ -11,7 +11,7 @@ extension CallVerdict {
     }
 }
 
-/// Whether the backend is well, and the settings: if not, a ``Outage`` is on.
+/// The health of the backend and the settings: an ``Outage`` is on when either fails.
 ///
 /// | outage | when | then |
 /// |---|---|---|
@@ -23,7 +23,7 @@ struct BackendHealth: Sendable {
     private(set) var outage: Outage? {
         didSet { isInOutage = outage != nil }
     }
-    /// Whether nothing but probes is called: asked on every event's way, where ``outage`` is too much to look at.
+    /// Whether only probes are called: read on every event's way, where ``outage`` is too large to read.
     private(set) var isInOutage = false
     private var rule: BreakerRule
     private var breaker: Breaker
@@ -36,20 +36,20 @@ struct BackendHealth: Sendable {
         deadLetterBreaker = DeadLetterBreaker(rule: configuration.deadLetterBreaker)
     }
 
-    /// An assignment begins, with so many classes of calls.
+    /// Begins an assignment with this many classes of calls.
     mutating func assigned(width: Int, classes: Int) {
         breaker = Breaker(rule: rule, width: width, classes: classes)
     }
 
-    /// Other rules from now on; what was counted stays.
+    /// Replaces the rules; the counts stay.
     mutating func use(_ live: LiveConfiguration) {
         rule = live.breaker
         breaker.use(live.breaker)
         deadLetterBreaker.use(live.deadLetterBreaker)
     }
 
-    /// Whether the outage is one that these settings would not begin: its breaker is off, its status makes no dead letters, or it
-    /// means what the settings say.
+    /// Whether these settings would not begin the current outage: its breaker is off, its status makes no dead letters,
+    /// or its status has a meaning of its own.
     func isUnfounded(by live: LiveConfiguration) -> Bool {
         guard let outage else { return false }
         return switch outage.reason {
@@ -65,10 +65,10 @@ struct BackendHealth: Sendable {
     /// Whether a call may be repeated at once.
     var allowsQuickRetry: Bool { budget.allowsRetry }
 
-    /// When a call got through last.
+    /// The time at which a call last got through.
     var lastPass: WallTime { breaker.lastPass }
 
-    /// The backend could not just now; of a call that is evidence, `place` says where it counts.
+    /// Notes a temporary failure of the backend; `place` is where a call that is evidence counts.
     ///
     /// - Returns: Whether too many calls fail.
     mutating func failed(at place: Int?, user: UInt64, now: Moment) -> Bool {
@@ -77,17 +77,17 @@ struct BackendHealth: Sendable {
         return breaker.failed(place, user: user, now: now)
     }
 
-    /// The backend wants fewer calls, which says nothing about how well it is.
+    /// Notes that the backend wants fewer calls, which is no evidence about its health.
     mutating func throttled() { budget.failed() }
 
-    /// The backend answered; `source` is that of an event that was delivered.
+    /// Notes an answer of the backend; `source` is that of a delivered event.
     mutating func passed(at place: Int?, deliveredOf source: UInt64?, now: Moment) {
         budget.succeeded()
         breaker.passed(place, now: now)
         if let source { deadLetterBreaker.pass(source: source, now: now.monotonic) }
     }
 
-    /// Counts an answer that rejects; true when that is one of too many.
+    /// Counts a rejection; true when there are too many.
     mutating func rejected(status: Int, user: UInt64, source: UInt64, now: MonotonicTime) -> Bool {
         deadLetterBreaker.fail(status: status, user: user, source: source, now: now)
     }
@@ -96,18 +96,18 @@ struct BackendHealth: Sendable {
 // MARK: The outage
 
 extension BackendHealth {
-    /// False when there is one already, which goes on.
+    /// Begins an outage; false when one is on already, which continues.
     mutating func begin(_ new: Outage) -> Bool {
         if let outage {
-            // Without a token there is nothing to probe with.
+            // Without a token no probe can be made.
             guard new.reason == .tokenUnavailable, outage.reason != new.reason else { return false }
         }
         outage = new
         return true
     }
 
-    /// - Parameter source: of the event that got through, if one did.
-    /// - Returns: Why it was on.
+    /// - Parameter source: the source of the event that got through, if one did.
+    /// - Returns: The outage's reason.
     mutating func end(source: UInt64?) -> OutageReason? {
         guard let outage else { return nil }
         self.outage = nil
@@ -117,7 +117,7 @@ extension BackendHealth {
         return outage.reason
     }
 
-    /// Nothing is called any more.
+    /// Forgets the outage: no calls follow.
     mutating func drop() { outage = nil }
 
     enum Judgement {
@@ -126,8 +126,7 @@ extension BackendHealth {
         case unwellBecause(OutageReason)
     }
 
-    /// An outage ends when its probe is answered with any status that shows its cause to be gone; no answer at all proves
-    /// nothing.
+    /// Judges a probe: any status that shows the cause to be gone ends the outage; a missing answer proves nothing.
     mutating func judgeProbe(_ result: borrowing CallResult, ofClass number: Int, now: Moment) -> Judgement {
         guard let reason = outage?.reason else { return .unwell }
         var isWell = false
@@ -147,7 +146,8 @@ extension BackendHealth {
         return .unwellBecause(outage.reason)
     }
 
-    /// Whether a call that ended so waits for the end of the outage, because it failed by the outage's cause, or was its probe.
+    /// Whether a call with this result waits for the end of the outage: it failed by the outage's cause, or was its
+    /// probe.
     func waits(for result: borrowing CallResult, isProbe: Bool) -> Bool {
         guard isInOutage, let outage else { return false }
         switch result.verdict {
@@ -158,24 +158,24 @@ extension BackendHealth {
         }
     }
 
-    /// A probe begins.
+    /// Notes the start of a probe.
     mutating func probe(_ token: CallToken, user: UInt64) { outage?.begin(token, user: user) }
 
-    /// Something changed for the better, perhaps.
+    /// Probes soon, because something may have improved.
     mutating func probeSoon(now: MonotonicTime) { outage?.probeSoon(now: now) }
 
-    /// One user alone was refused.
+    /// Notes that only one user was refused.
     mutating func noteOneUser(now: MonotonicTime) { outage?.concernsOneUser(now: now) }
 
-    /// A call of this class, of an event that was never called, may be probed with.
+    /// Notes that a call of this class, of an event that was never called, can be the probe.
     mutating func noteCandidate(ofClass number: Int) {
         outage?.hasOthers = true
         outage?.room[number] -= 1
     }
 
-    /// No event is left to probe with: as many events are taken as at the beginning, or the outage would never end.
+    /// Takes as many events as at the beginning, because no event is left to probe with and the outage would never end.
     mutating func lookForCandidates() { outage?.makeRoom() }
 
-    /// Every event that was not a probe before has been one.
+    /// Notes that every event has been a probe.
     mutating func noteNoOthers() { outage?.hasOthers = false }
 }

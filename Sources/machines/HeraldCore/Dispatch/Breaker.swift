@@ -1,11 +1,11 @@
 import HeraldTime
 
-/// When a breaker opens, so that everything stops: ``Breaker`` for calls that fail for now, ``DeadLetterBreaker`` for answers
-/// that reject.
+/// The rule by which a breaker opens and stops everything: ``Breaker`` for temporary failures, ``DeadLetterBreaker``
+/// for rejections.
 public struct BreakerRule: Sendable, Equatable {
-    /// This share of users has to fail, or of answers to reject with one status; more than 1: never.
+    /// The share of users that must fail, or of answers that must reject with one status; more than 1: never.
     public var share: Double
-    /// Of at least so many users within the window, or of so many answers; 0: never.
+    /// The least number of users within the window, or of answers; 0: never.
     public var of: Int
 
     /// The circuit breaker's defaults: four of five, of 100.
@@ -18,17 +18,17 @@ public struct BreakerRule: Sendable, Equatable {
     var isOn: Bool { of > 0 && share <= 1 }
 }
 
-/// The circuit breaker: counts how calls end in a sliding window and tells when too many fail for now.
+/// The circuit breaker: counts the ends of calls in a sliding window and trips on too many temporary failures.
 ///
 /// Repeated failures of one user or event say nothing about others: a failing user counts once, and a retry counts only
 /// when no call has got through since its event failed last. One push service or one request topic that fails alone,
 /// while another is well, does not trip the breaker: its events wait in the delay topics and the others go on.
 struct Breaker: Sendable {
-    /// The window is twice this long at most: the half that is being filled, and the one before.
+    /// Half of the longest window, which is the half being filled and the one before.
     static let halfWindow: Milliseconds = .seconds(10)
-    /// A push service of a topic with fewer calls in the window says nothing about itself.
+    /// A push service of a topic with fewer calls in the window is no evidence about itself.
     static let fewest = 10
-    /// So many failing users are told apart; with more of them some may count twice.
+    /// The number of failing users that are distinguished; with more, some may count twice.
     static let users = 1_024
 
     fileprivate struct Count: Sendable {
@@ -40,28 +40,28 @@ struct Breaker: Sendable {
 
     private var rule: BreakerRule
     private let width: Int
-    /// Both halves, one behind the other, each with a place for each push service of each class.
+    /// Both halves in a row, each with a place for each push service of each class.
     private var counts: [Count]
     /// The failing users, each at a place of its own, marked with the half in which it was counted.
     private var failing = Array(repeating: UInt64(0), count: users)
     /// The number of the half that is being filled.
     private var half: UInt64 = 0
-    /// Where its counts begin.
+    /// The start of its counts.
     private var current = 0
     private var turnsAt = MonotonicTime.distantPast
-    /// When a call last got through.
+    /// The time at which a call last got through.
     private(set) var lastPass = WallTime(milliseconds: .min)
 
     /// - Parameters:
-    ///   - width: how many push services there are.
-    ///   - classes: how many classes of calls there are.
+    ///   - width: the number of push services.
+    ///   - classes: the number of classes of calls.
     init(rule: BreakerRule, width: Int, classes: Int) {
         self.rule = rule
         self.width = width * classes
         counts = Array(repeating: Count(), count: 2 * width * classes)
     }
 
-    /// Another rule from the next failure on; what was counted stays.
+    /// Replaces the rule from the next failure on; the counts stay.
     mutating func use(_ rule: BreakerRule) { self.rule = rule }
 
     /// Notes that a call got through.
@@ -74,7 +74,7 @@ struct Breaker: Sendable {
         counts[current + place].passes += 1
     }
 
-    /// Notes a call that failed for now; true when that breaks the circuit.
+    /// Notes a temporary failure; true when it breaks the circuit.
     mutating func failed(_ place: Int, user: UInt64, now: Moment) -> Bool {
         guard rule.of > 0 else { return false }
         turn(now.monotonic)
@@ -88,7 +88,7 @@ struct Breaker: Sendable {
         return isBroken
     }
 
-    /// Forgets everything except when a call got through.
+    /// Forgets everything except the time at which a call last got through.
     mutating func reset() {
         for index in counts.indices { counts[index] = Count() }
         half += 1

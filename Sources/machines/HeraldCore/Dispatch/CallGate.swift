@@ -1,30 +1,30 @@
 import HeraldEvents
 import HeraldTime
 
-/// When each push service may be called: limits from the settings, what the backend was found to bear, and pauses that it
-/// asked for.
+/// The times at which each push service may be called: limits from the settings, learned limits, and pauses that it
+/// requested.
 struct CallGate: Sendable {
     struct Service: Sendable {
         /// The limit of the settings.
         var limit: RateLimiter?
-        /// What the backend was found to bear.
+        /// The learned limit.
         var rate = AdaptiveRate()
-        /// What that is found by.
+        /// The answers from which it is learned, in order.
         var order = AnswerOrder()
-        /// The same as a pace.
+        /// The learned limit as a pace.
         var borne: RateLimiter?
-        /// The backend asked for quiet until then.
+        /// The end of the pause that the backend requested.
         var pausedUntil: MonotonicTime?
-        /// When it was called last, by this engine or as far as records say that others have dealt with.
+        /// The time of its latest call, by this engine or, as records show, by others.
         var lastUse = MonotonicTime.distantPast
-        /// When calls come back that were deferred because too many wait for this service.
+        /// The return times of calls that were deferred because too many wait for this service.
         var deferrals: DeferralPlan?
     }
 
     private var total: RateLimiter?
     private(set) var services: [Service]
     private var refusedUsers = RefusedUsers()
-    /// Whether answers are held that say something about a rate.
+    /// Whether answers that are evidence about a rate are held.
     private var holdsAnswers = false
     /// Whether any call may have to wait.
     private(set) var isLimited = false
@@ -38,7 +38,7 @@ struct CallGate: Sendable {
         updateLimited()
     }
 
-    /// Other limits of the settings from now on; what the backend was found to bear stays.
+    /// Replaces the limits of the settings; learned limits stay.
     mutating func use(total: Double?, limits: [Double?]) {
         self.total.use(perSecond: total)
         for (service, limit) in zip(services.indices, limits) { services[service].limit.use(perSecond: limit) }
@@ -60,7 +60,7 @@ struct CallGate: Sendable {
         return open
     }
 
-    /// When the first of the push services among `waiting` may be called.
+    /// The time at which the first of the push services among `waiting` may be called.
     func opens(_ waiting: PushServiceSet) -> MonotonicTime? {
         var earliest: MonotonicTime?
         for service in waiting {
@@ -70,19 +70,19 @@ struct CallGate: Sendable {
         return earliest.map { moment in total.map { max($0.opens, moment) } ?? moment }
     }
 
-    /// Why calls to a push service have to wait.
+    /// The reason why calls to a push service have to wait.
     enum Bar: Sendable {
-        /// The backend asked for quiet.
+        /// The backend requested a pause.
         case pause
         /// The settings' limit for this push service.
         case limit
-        /// What the backend was found to bear.
+        /// The learned limit.
         case learned
         /// The settings' limit for all.
         case total
     }
 
-    /// What holds calls to a push service longest, and until when; `nil` when it is open.
+    /// The bar that holds calls to a push service longest, and its end; `nil` when it is open.
     func bar(to service: Int, now: MonotonicTime) -> (bar: Bar, opens: MonotonicTime)? {
         guard isLimited else { return nil }
         let own = opening(of: service)
@@ -92,7 +92,7 @@ struct CallGate: Sendable {
         return (services[service].limit?.opens == own ? .limit : .learned, own)
     }
 
-    /// Notes that this push service is one that is called.
+    /// Notes that this push service is in use.
     mutating func noteUse(_ service: Int, now: MonotonicTime) { services[service].lastUse = now }
 
     /// Counts a call.
@@ -104,7 +104,7 @@ struct CallGate: Sendable {
         services[service].borne?.take(now: now)
     }
 
-    /// A call was answered.
+    /// Notes that a call was answered.
     mutating func answered(_ service: Int, _ call: AnsweredCall, now: MonotonicTime) {
         if services[service].order.add(call, now: now) {
             judge(service, call, now: now)
@@ -140,7 +140,7 @@ struct CallGate: Sendable {
         updateLimited()
     }
 
-    /// Ends pauses, and lets what was learned grow with time and by answers that are held no longer.
+    /// Ends pauses, and lets learned limits grow with time and with answers that are held no longer.
     mutating func tick(now: MonotonicTime) {
         if holdsAnswers {
             for service in services.indices { judgeHeld(service, now: now) }
@@ -160,7 +160,7 @@ struct CallGate: Sendable {
         if changed { updateLimited() }
     }
 
-    /// Whether calls to this push service may have to wait for its own sake: for a limit, or because it is paused.
+    /// Whether this push service has a limit or a pause of its own that may make its calls wait.
     func isLimited(_ service: Int) -> Bool {
         services[service].limit != nil || services[service].borne != nil || services[service].pausedUntil != nil
     }
@@ -168,7 +168,7 @@ struct CallGate: Sendable {
     /// The index of the delay by which a call is deferred because too many wait for its push service.
     ///
     /// - Parameters:
-    ///   - queued: how many calls to it wait in memory.
+    ///   - queued: the number of its calls that wait in memory.
     ///   - delays: the delays, rising; at least one.
     mutating func deferCall(_ service: Int, queued: Int, delays: [Milliseconds], now: MonotonicTime) -> Int {
         let borne = (services[service].borne?.interval ?? 0) / DeferralPlan.marginOfLearnedRate
@@ -178,7 +178,7 @@ struct CallGate: Sendable {
         return services[service].deferrals?.deferCall(queued: queued, interval: interval, opens: opens, now: now) ?? 0
     }
 
-    /// Other partitions come: what was deferred comes back somewhere else.
+    /// Forgets the deferrals, because other partitions come: deferred calls return elsewhere.
     mutating func forgetDeferrals() {
         for service in services.indices { services[service].deferrals = nil }
     }
@@ -210,7 +210,7 @@ struct CallGate: Sendable {
 }
 
 extension RateLimiter? {
-    /// Another limit, or none, from now on; the calls before still count.
+    /// Replaces the limit, or removes it; earlier calls still count.
     fileprivate mutating func use(perSecond rate: Double?) {
         guard let rate else {
             self = nil
@@ -221,6 +221,6 @@ extension RateLimiter? {
 }
 
 extension PushServiceSet {
-    /// Every push service there can be.
+    /// All possible push services.
     static let all = PushServiceSet(rawValue: .max)
 }

@@ -1,6 +1,6 @@
 import HeraldEvents
 
-/// The calls that are wanted and have not begun, in a queue for each class of urgency and each push service.
+/// The wanted calls that have not begun, in a queue for each class of urgency and each push service.
 ///
 /// A class is a request topic, or all retries together. Classes get their turns by weight, so that a one-time code is
 /// never behind a campaign; within a class the push services take turns, so that one which may not be called at the moment
@@ -11,11 +11,11 @@ struct CallQueue: Sendable {
     private var weights: [Int]
     private var credits: [Int]
     private var counts: [Int]
-    /// For each class the push services that have calls in it.
+    /// The push services with calls, for each class.
     private var waiting: [PushServiceSet]
     private var lastService: [Int]
     private var cursor = 0
-    /// How many calls there are.
+    /// The number of calls.
     private(set) var count = 0
 
     /// Queues for `width` push services (64 at most) and one class of each weight.
@@ -32,23 +32,23 @@ struct CallQueue: Sendable {
 
     var isEmpty: Bool { count == 0 }
 
-    /// How many classes there are.
+    /// The number of classes.
     var classes: Int { weights.count }
 
-    /// How many calls of a class there are.
+    /// The number of calls of a class.
     func count(ofClass number: Int) -> Int { counts[number] }
 
-    /// How many calls of a class to a push service there are.
+    /// The number of calls of a class to a push service.
     func count(ofClass number: Int, toService service: Int) -> Int { rings[number * width + service].count }
 
-    /// How many calls to a push service there are.
+    /// The number of calls to a push service.
     func count(toService service: Int) -> Int {
         var sum = 0
         for number in weights.indices { sum += rings[number * width + service].count }
         return sum
     }
 
-    /// The push services that have calls.
+    /// The push services with calls.
     var services: PushServiceSet { waiting.reduce(PushServiceSet()) { $0.union($1) } }
 
     mutating func append(_ token: CallToken, toClass number: Int) {
@@ -71,7 +71,7 @@ struct CallQueue: Sendable {
         return pop(number, open)
     }
 
-    /// The call of a class that suits and waits longest, or came last.
+    /// The call of a class that suits and has waited longest, or came last.
     func find(ofClass number: Int, newest: Bool, where suits: (CallToken) -> Bool) -> CallToken? {
         for service in waiting[number] {
             let ring = rings[number * width + service]
@@ -83,13 +83,13 @@ struct CallQueue: Sendable {
         return nil
     }
 
-    /// How many calls of the class, to the same push service, are before this one.
+    /// The number of calls of the class, to the same push service, before this one.
     func ahead(of token: CallToken, ofClass number: Int) -> Int {
         let ring = rings[number * width + Int(token.service)]
         return (0..<ring.count).first { ring[$0] == token } ?? 0
     }
 
-    /// Takes this call of a class out; the others stay in their order.
+    /// Removes this call of a class; the others stay in order.
     mutating func remove(_ token: CallToken, ofClass number: Int) {
         let service = Int(token.service)
         for _ in 0..<rings[number * width + service].count {

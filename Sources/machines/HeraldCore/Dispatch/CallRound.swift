@@ -1,26 +1,26 @@
 import HeraldTime
 
-/// How long calls take that began one after the other, while about as many others were in flight.
+/// The durations of calls that began in a row while about as many others were in flight.
 ///
-/// A round is over when three quarters of its calls have ended. Taken by their ends instead, the first ones of a time would be those that
-/// take least.
+/// A round is over when three quarters of its calls have ended. Calls grouped by their ends would begin with the
+/// quickest ones.
 struct CallRound: Sendable, Equatable {
-    /// It takes calls for so long, and at least so many of them.
+    /// The shortest time in which a round takes calls; ``fewest`` is the least number of them.
     static let window: Milliseconds = .milliseconds(500)
     static let fewest = 20
 
-    /// The numbers of its first call and of its last one; that is `.max` while more of them begin.
+    /// The numbers of its first and its last call; the last is `.max` while it takes calls.
     private var first: UInt64 = 1
     private var last = UInt64.max
     private var takesUntil = MonotonicTime.distantPast
-    /// Its calls by the logarithm of their milliseconds.
+    /// Its calls by the logarithm of their durations in milliseconds.
     private var buckets = [Int32](repeating: 0, count: 64)
     private var measured = 0
     private var unmeasured = 0
-    /// The calls in flight at each end of one while it took calls, added up.
+    /// The sum of the calls in flight at each end of a call while it took calls.
     private var inFlightSum = 0
     private var inFlightCount = 0
-    /// The most calls that were in flight.
+    /// The largest number of calls in flight.
     private(set) var mostInFlight = 0
 
     /// Starts a new round after the latest call.
@@ -36,11 +36,11 @@ struct CallRound: Sendable, Equatable {
         mostInFlight = 0
     }
 
-    /// A call ended.
+    /// Notes the end of a call.
     ///
     /// - Parameters:
-    ///   - duration: how long it took; `nil` when that says nothing.
-    ///   - inFlight: how many calls were in flight, this one included.
+    ///   - duration: the call's duration; `nil` when it is no evidence.
+    ///   - inFlight: the number of calls in flight, this one included.
     ///   - latest: the number of the call that began last.
     /// - Returns: Whether the round is over.
     mutating func ended(
@@ -64,16 +64,17 @@ struct CallRound: Sendable, Equatable {
         return 4 * (measured + unmeasured) >= 3 * count
     }
 
-    /// How many calls it has, once it takes no more.
+    /// The number of its calls, once it takes no more.
     private var count: Int { Int(last - first) + 1 }
 
-    /// How many calls were in flight when its calls began, on average.
+    /// The average number of calls in flight when its calls began.
     var inFlight: Double { Double(inFlightSum) / Double(max(inFlightCount, 1)) }
 
-    /// What a typical call took (milliseconds): the mean of the middle half; `nil` when hardly a call says anything.
+    /// The duration of a typical call (milliseconds): the mean of the middle half; `nil` when hardly any call is
+    /// evidence.
     ///
-    /// The calls that have not ended are slower than those that have. Those that say nothing because they hang are slow
-    /// too: what is left then are the quickest.
+    /// Calls that have not ended are slower than those that have. Hanging calls, which are no evidence, are slow too:
+    /// then the remaining ones are the quickest.
     var typical: Double? {
         guard 4 * measured >= count else { return nil }
         let all = count - unmeasured

@@ -1,22 +1,22 @@
 import HeraldEvents
 import HeraldTime
 
-/// The calls under way: how many, which of them hang, and how many there may be.
+/// The calls under way: their number, the hanging ones among them, and their limit.
 ///
-/// Calls that hang while the backend answers others are no sign of overload: the limit that was found for calls in
-/// flight counts calls that the backend works on. Without this, as many hanging users as that limit allows would hold
-/// up all others. A slow backend answers more or less in order, so no call is overtaken there; without any answers no
-/// call is overtaken either.
+/// Calls that hang while the backend answers others are no sign of overload: the learned limit of calls in flight
+/// counts calls that the backend works on. Otherwise as many hanging users as that limit allows would hold up all
+/// others. A slow backend answers more or less in order, so no call is overtaken there; nor is any call without
+/// answers.
 ///
 /// A call *begins*, *hangs* perhaps when it is the oldest and was overtaken, and *ends*.
 struct CallTracker: Sendable {
-    /// No call hangs before it has taken so long.
+    /// The least age of a hanging call.
     static let hangsAfter: Milliseconds = .seconds(1)
-    /// So many calls that began later must have been answered.
+    /// The number of later calls that must have been answered.
     static let overtakers = 16
-    /// Calls hang in number when as many do as this part of all that there may be.
+    /// Many calls hang when they are at least this part of the most calls.
     static let numerous = 32
-    /// Then calls that may hang get this part of the places.
+    /// Calls that may hang then get this part of the places.
     static let suspectShare = 8
 
     /// A call under way, as it was when it began.
@@ -24,25 +24,25 @@ struct CallTracker: Sendable {
         var token: CallToken
         var sequence: UInt64
         var at: MonotonicTime
-        /// So many calls will have been answered, or found to hang, when this one has been overtaken.
+        /// The number of calls answered, or found to hang, by which this one has been overtaken.
         var overtakenAt: UInt64
     }
 
     private var ceiling: Int
     private var concurrency: AdaptiveConcurrency
     private(set) var inFlight = 0
-    /// Those of them that hang while others are answered.
+    /// The calls that hang while others are answered.
     private var hanging = 0
-    /// Those of them that began although calls for the same event or user hung before, while calls hung in number.
+    /// The calls that began while many hung, although calls for the same event or user had hung before.
     private var suspects = 0
-    /// In the order of their beginnings, from the oldest that neither ended nor hangs.
+    /// The calls in the order of their beginnings, from the oldest that neither ended nor hangs.
     private var started: Ring<Started>
-    /// How many were answered, or found to hang.
+    /// The number of calls answered, or found to hang.
     private var passed: UInt64 = 0
     /// The number of the latest call.
     private(set) var sequence: UInt64 = 0
 
-    /// - Parameter ceiling: there are never more calls than this.
+    /// - Parameter ceiling: the most calls at any time.
     init(ceiling: Int) {
         self.ceiling = ceiling
         concurrency = AdaptiveConcurrency(ceiling: ceiling)
@@ -51,16 +51,16 @@ struct CallTracker: Sendable {
         started = Ring(capacity: 64, filler: Started(token: nobody, sequence: 0, at: never, overtakenAt: 0))
     }
 
-    /// Another ceiling from now on; calls beyond a lower one end as they do.
+    /// Replaces the ceiling; calls beyond a lower one end normally.
     mutating func use(ceiling: Int) {
         self.ceiling = ceiling
         concurrency.use(ceiling: ceiling)
     }
 
-    /// How many calls the backend works on.
+    /// The number of calls that the backend works on.
     var busy: Int { inFlight - hanging }
 
-    /// How many calls may be in flight, as was found by the time that they take.
+    /// The learned limit of calls in flight.
     var limit: Int { concurrency.limit }
 
     /// Whether another call may begin.
@@ -69,18 +69,18 @@ struct CallTracker: Sendable {
     /// Whether many calls hang while others are answered.
     var hangInNumber: Bool { hanging >= max(1, ceiling / Self.numerous) }
 
-    /// How many calls that may hang there may be while calls hang in number.
+    /// The most calls that may hang while many calls hang.
     var roomForSuspects: Int { max(1, ceiling / Self.suspectShare) }
 
-    /// Whether another of them may begin.
+    /// Whether another call that may hang may begin.
     var hasRoomForSuspect: Bool { suspects < roomForSuspects }
 
     /// Whether another probe may begin.
     var hasRoomForProbe: Bool { inFlight < ceiling }
 
-    /// A call begins; its number.
+    /// Begins a call and returns its number.
     ///
-    /// Those under way may be answered first without overtaking it, as far as they are not found to hang.
+    /// Earlier calls may be answered first without overtaking it, unless they hang.
     mutating func begin(_ token: CallToken, now: MonotonicTime) -> UInt64 {
         sequence += 1
         inFlight += 1
@@ -89,12 +89,12 @@ struct CallTracker: Sendable {
         return sequence
     }
 
-    /// The call that began is one that may hang.
+    /// Notes that the call that began may hang.
     mutating func noteSuspect() { suspects += 1 }
 
-    /// A call ended.
+    /// Ends a call.
     ///
-    /// - Parameter number: what ``begin(_:now:)`` gave.
+    /// - Parameter number: the result of ``begin(_:now:)``.
     mutating func end(
         _ number: UInt64, _ result: CallResult, wasHanging: Bool, wasSuspect: Bool, now: MonotonicTime
     ) {
@@ -112,15 +112,15 @@ struct CallTracker: Sendable {
             answered: isAnswered, inFlight: busy, latest: sequence, now: now)
     }
 
-    /// When the call with this number began; `nil` when it hangs, or is none of those under way.
+    /// The time at which the call with this number began; `nil` when it hangs or is not under way.
     func began(_ number: UInt64) -> MonotonicTime? {
         (0..<started.count).lazy.map { started[$0] }.first { $0.sequence == number }?.at
     }
 
-    /// A call waited because there was no room.
+    /// Notes that a call waited for lack of room.
     mutating func noteShortage() { concurrency.reached() }
 
-    /// When the oldest call that was overtaken counts as hanging; `nil` when only an answer can change anything.
+    /// The time at which the oldest overtaken call counts as hanging; `nil` when only an answer can change anything.
     var nextHanging: MonotonicTime? {
         guard let oldest = started.first, passed >= oldest.overtakenAt else { return nil }
         return oldest.at.advanced(by: Self.hangsAfter)
@@ -146,7 +146,7 @@ struct CallTracker: Sendable {
         }
     }
 
-    /// Calls are not under way any more.
+    /// Forgets the calls, which are not under way any more.
     mutating func forgetCalls() {
         started.removeAll()
         inFlight = 0

@@ -1,21 +1,21 @@
 import HeraldTime
 
-/// The dead-letter breaker: looks at the latest answers and opens when too many of them reject with the same status, as a
-/// wrong path in the settings makes them.
+/// The dead-letter breaker: looks at the latest answers and opens when too many of them reject with the same status, as
+/// with a wrong path in the settings.
 ///
-/// It counts answers and not time, so that a wrong path costs no more dead letters when events are rare. A user who is
-/// rejected counts once. One source or topic whose events are bad opens nothing while those of another get through.
-/// A campaign that is known has one of its own (``Campaigns``).
+/// It counts answers and not time, so that a wrong path costs no more dead letters when events are rare. A rejected
+/// user counts once. One source or topic with bad events opens nothing while another's get through. Each known campaign
+/// has its own (``Campaigns``).
 struct DeadLetterBreaker: Sendable {
-    /// A source with fewer answers among the latest says nothing about itself.
+    /// A source with fewer answers among the latest is no evidence about itself.
     static let fewest = 20
     /// Fewer users than this, or a quarter of the answers looked at, are no wrong path, however often they are rejected.
     static let fewestUsers = 10
-    /// A source that was found to be bad by itself does not count while another call gets through this often.
+    /// The time within which another call must get through, so that a source known to be bad does not count.
     static let excuseTime: Milliseconds = .seconds(10)
 
     private struct Answer: Sendable {
-        /// The status that rejects; 0 when it does not.
+        /// The status that rejects; 0 for an accepting answer.
         var status: UInt16
         var user: UInt64
         var source: UInt64
@@ -24,10 +24,10 @@ struct DeadLetterBreaker: Sendable {
     private var rule: BreakerRule
     private var answers: [Answer] = []
     private var oldest = 0
-    /// How many answers came last that rejected with one status, and which.
+    /// The number of latest answers in a row that rejected with one status, and that status.
     private var inARow = 0
     private var rowStatus: UInt16 = 0
-    /// The source that is bad by itself.
+    /// The source known to be bad by itself.
     private var excused: UInt64?
     private var lastPass = MonotonicTime.distantPast
 
@@ -36,7 +36,7 @@ struct DeadLetterBreaker: Sendable {
         answers.reserveCapacity(rule.of)
     }
 
-    /// Another rule from the next answer on, over the latest answers as far as it looks back.
+    /// Replaces the rule from the next answer on, over the latest answers within its range.
     mutating func use(_ rule: BreakerRule) {
         guard rule != self.rule else { return }
         answers = Array((answers[oldest...] + answers[..<oldest]).suffix(rule.of))
@@ -45,7 +45,7 @@ struct DeadLetterBreaker: Sendable {
         self.rule = rule
     }
 
-    /// Notes an answer that took the message.
+    /// Notes an answer that accepted the message.
     mutating func pass(source: UInt64, now: MonotonicTime) {
         guard rule.of > 0 else { return }
         inARow = 0
@@ -54,7 +54,7 @@ struct DeadLetterBreaker: Sendable {
         note(Answer(status: 0, user: 0, source: source))
     }
 
-    /// Notes an answer that rejects; true when that trips the dead-letter breaker.
+    /// Notes a rejection; true when it trips the dead-letter breaker.
     ///
     /// - Parameter source: a hash of the event's topic and source; those without a source count as one.
     mutating func fail(status: Int, user: UInt64, source: UInt64, now: MonotonicTime) -> Bool {
@@ -69,13 +69,13 @@ struct DeadLetterBreaker: Sendable {
         return isTripped(by: status)
     }
 
-    /// How many of the answers that it looks at reject with this status.
+    /// The number of rejections with this status among the answers in view.
     func counts(of status: Int) -> (rejected: Int, all: Int) {
         let status = UInt16(clamping: status)
         return (answers.count { $0.status == status }, answers.count)
     }
 
-    /// Forgets everything, but remembers that this source is bad by itself.
+    /// Forgets everything, but remembers this source as bad by itself.
     mutating func reset(excusing source: UInt64? = nil) {
         answers.removeAll(keepingCapacity: true)
         oldest = 0

@@ -1,25 +1,26 @@
 import HeraldTime
 
-/// When calls that were deferred come back through the delay topics, so that their push service always has some to call.
+/// The return times of deferred calls through the delay topics, chosen so that their push service always has some to
+/// call.
 ///
-/// A call is deferred by one whole delay: any other wait is a chain of hops. It gets the longest delay that is over before the
-/// push service could run out of calls, and so the backlog comes back in time for being called or deferred once more. It is counted by the
-/// second in which it comes back, not as time, so that another rate changes nothing about the plan.
+/// A call is deferred by one whole delay: any other wait is a chain of hops. It gets the longest delay that ends before
+/// the push service could run out of calls, so the backlog returns in time to be called or deferred once more. Its
+/// return is counted by the second, not as a time, so that another rate leaves the plan valid.
 struct DeferralPlan: Sendable {
-    /// No call is deferred for longer at once, unless even the shortest delay is longer: when the rate rises, the
-    /// push service waits for no more than what was deferred last.
+    /// The longest deferral, unless even the shortest delay is longer: when the rate rises, the push service waits only
+    /// for the latest deferrals.
     static let longest: Milliseconds = .minutes(30)
-    /// So much earlier than it is needed a call comes back.
+    /// The time by which a call returns before it is needed.
     static let margin: Milliseconds = .seconds(1)
-    /// For so many times a learned rate the plan is made.
+    /// The multiple of a learned rate for which the plan is made.
     ///
-    /// Such a rate is a guess, often too low when a backend counts by the minute, and it grows. A call that comes back too
-    /// early is deferred once more; one that comes back too late leaves its push service without any.
+    /// Such a rate is a guess, often too low when a backend counts by the minute, and it grows. A call that returns too
+    /// early is deferred once more; one that returns too late leaves its push service without any.
     static let marginOfLearnedRate: Int64 = 2
     private static let second: Int64 = 1_000_000_000
 
     private let delays: [Milliseconds]
-    /// How many calls come back in each second, the current one at `current % counts.count`.
+    /// The number of calls that return in each second, the current one at `current % counts.count`.
     private var counts: [Int32]
     private var current: Int64 = .min
 
@@ -33,16 +34,16 @@ struct DeferralPlan: Sendable {
     /// The index of the delay by which one more call is deferred.
     ///
     /// - Parameters:
-    ///   - queued: how many calls wait in memory.
+    ///   - queued: the number of calls that wait in memory.
     ///   - interval: the time between two calls (nanoseconds).
-    ///   - opens: when the next one may be made.
+    ///   - opens: the time at which the next one may be made.
     mutating func deferCall(queued: Int, interval: Int64, opens: MonotonicTime, now: MonotonicTime) -> Int {
         move(to: now.nanoseconds / Self.second)
         var busyUntil = max(opens, now).nanoseconds
         func work(_ calls: Int) -> Int64 { Int64(min(Double(calls) * Double(interval), 1e18)) }
         busyUntil += work(queued)
         let enough = now.advanced(by: (delays.last ?? .zero) + Self.margin).nanoseconds
-        // What was planned for this second has come back already, or does so at any moment.
+        // Calls planned for this second have returned already, or do so at any moment.
         var second = current + 1
         var place = self.place(second)
         let (count, end) = (counts.count, current + Int64(counts.count))

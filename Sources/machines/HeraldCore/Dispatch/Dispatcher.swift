@@ -2,12 +2,12 @@ import HeraldEvents
 import HeraldKernel
 import HeraldTime
 
-/// The calls that are wanted and have not begun: whose turn it is, when it may be called, and what is deferred to a retry topic.
+/// The wanted calls that have not begun: their turns, their times, and their deferrals to a retry topic.
 ///
-/// A wanted call waits in the queue until its push service is *open*: not limited, not paused. A push service for which too many
-/// wait while others go on is *deferred*: what comes more for it waits in the retry topics.
+/// A wanted call waits in the queue until its push service is *open*: not limited, not paused. A push service for which
+/// too many wait while others continue is *deferred*: its further calls wait in the retry topics.
 struct Dispatcher: Sendable {
-    /// A push service that was not called for longer than this is none that could go on.
+    /// A push service without a call for longer than this is not one of those that could continue.
     static let recentTime: Milliseconds = .minutes(10)
 
     private let width: Int
@@ -27,7 +27,7 @@ struct Dispatcher: Sendable {
             total: configuration.live.callsPerSecond, limits: Self.limits(configuration.live, width: width))
     }
 
-    /// Other limits from now on.
+    /// Replaces the limits.
     mutating func use(_ live: LiveConfiguration) {
         maxInFlight = live.maxInFlight
         gate.use(total: live.callsPerSecond, limits: Self.limits(live, width: width))
@@ -39,19 +39,20 @@ struct Dispatcher: Sendable {
         }
     }
 
-    /// An assignment begins, whose classes of calls have these weights.
+    /// Begins an assignment whose classes of calls have these weights.
     mutating func assigned(width: Int, weights: [Int]) {
         queue = CallQueue(width: width, weights: weights)
         gate.forgetDeferrals()
     }
 
-    /// Nothing is called any more.
+    /// Forgets all calls.
     mutating func forgetCalls() {
         queue.removeAll()
         deferred = PushServiceSet()
     }
 
-    /// How many wanted calls hold up records: not those of a deferred push service, which wait while others go on.
+    /// The number of wanted calls that hold up records: not those of a deferred push service, which wait while others
+    /// continue.
     var pressing: Int {
         guard !deferred.isEmpty else { return queue.count }
         return queue.count - deferredCount
@@ -69,10 +70,10 @@ struct Dispatcher: Sendable {
 extension Dispatcher {
     mutating func want(_ token: CallToken, ofClass number: Int) { queue.append(token, toClass: number) }
 
-    /// The push services that have wanted calls and may be called now.
+    /// The push services that have wanted calls and are open.
     mutating func open(now: MonotonicTime) -> PushServiceSet { gate.open(queue.services, now: now) }
 
-    /// When the first of them may be called; `nil` without any.
+    /// The time at which the first of them may be called; `nil` without any.
     var opens: MonotonicTime? {
         if queue.isEmpty { return nil }
         return gate.isLimited ? gate.opens(queue.services) : .distantPast
@@ -80,36 +81,36 @@ extension Dispatcher {
 
     mutating func next(among open: PushServiceSet) -> CallToken? { queue.popFirst(among: open) }
 
-    /// A call begins; true when others may have to wait for it.
+    /// Notes that a call begins; true when others may have to wait for it.
     mutating func began(_ token: CallToken, now: MonotonicTime) -> Bool {
         gate.take(Int(token.service), now: now)
         return gate.isLimited
     }
 
-    /// Takes a call out of its turn.
+    /// Removes a call out of turn.
     mutating func remove(_ token: CallToken, ofClass number: Int) { queue.remove(token, ofClass: number) }
 
-    /// What is left in the queue was decided meanwhile, or its event is gone.
+    /// Empties the queue: its remaining calls were decided meanwhile, or their events are gone.
     mutating func removeAll() { queue.removeAll() }
 }
 
-// MARK: What the backend bears
+// MARK: The backend's limits
 
 extension Dispatcher {
     mutating func tick(now: MonotonicTime) { gate.tick(now: now) }
 
-    /// Notes that this push service is one that is called.
+    /// Notes that this push service is in use.
     mutating func noteUse(_ service: Int, now: MonotonicTime) { gate.noteUse(service, now: now) }
 
     mutating func answered(_ service: Int, _ call: AnsweredCall, now: MonotonicTime) {
         gate.answered(service, call, now: now)
     }
 
-    /// The index of the delay by which a call is deferred, because so many wait for its push service that they would hold up the
+    /// The index of the delay by which a call is deferred because its push service's waiting calls would hold up the
     /// others.
     ///
-    /// `nil` when it can wait in memory, which is the normal thing: then less is taken. Each request topic's events, and those
-    /// that come back, have room of their own.
+    /// `nil` when it can wait in memory, which is normal: then fewer events are taken. Each request topic's events, and
+    /// the returning ones, have room of their own.
     mutating func deferral(of service: Int, ofClass number: Int, now: MonotonicTime) -> Int? {
         guard !delays.isEmpty else { return nil }
         let room = max(1, maxInFlight / 4)
@@ -119,7 +120,7 @@ extension Dispatcher {
         return gate.deferCall(service, queued: queue.count(toService: service), delays: delays, now: now)
     }
 
-    /// Finds the push services that have to wait while others go on.
+    /// Finds the push services that have to wait while others continue.
     mutating func findDeferred(now: MonotonicTime) {
         guard gate.isLimited || !deferred.isEmpty else { return }
         deferred = PushServiceSet()

@@ -3,10 +3,10 @@ import HeraldKernel
 public import HeraldTime
 
 extension Engine {
-    /// Does what has become possible: events that are first of their user want their calls, and calls start as far as
-    /// the limit allows.
+    /// Does everything that has become possible: events that are first of their user want their calls, and calls start
+    /// within the limit.
     ///
-    /// A loop and not a recursion, because one input can free a long chain of one user's events.
+    /// It is a loop and not a recursion, because one input can free a long chain of one user's events.
     mutating func run(now: Moment) {
         repeat {
             while let id = activations.popFirst() {
@@ -33,10 +33,10 @@ extension Engine {
         }
     }
 
-    /// A hop of a retry keeps the reason that it came with.
+    /// The reason of a hop; that of a retry keeps its record's reason.
     func hopReason(_ slot: Int32) -> RetryReason? { events[slot].isRetry ? nil : .notBefore }
 
-    /// Has a call begin when its turn comes.
+    /// Queues a call for its turn.
     mutating func want(_ slot: Int32, _ service: Int, now: Moment) {
         let index = events.place(slot, service)
         guard case .assigned = membership else {
@@ -51,7 +51,7 @@ extension Engine {
 
     /// Starts a wanted call.
     ///
-    /// False when it is not wanted any more, or its event has expired meanwhile.
+    /// False when it is no longer wanted, or its event has expired meanwhile.
     mutating func start(_ token: CallToken, now: Moment) -> Bool {
         let slot = token.slot.index
         let index = events.place(slot, Int(token.service))
@@ -74,7 +74,7 @@ extension Engine {
         return true
     }
 
-    /// A call ended.
+    /// Takes the result of a call.
     ///
     /// - Parameter entropy: 64 random bits, for the jitter of a quick retry.
     public mutating func answer(_ token: CallToken, _ result: CallResult, now: Moment, entropy: UInt64) {
@@ -117,7 +117,7 @@ extension Engine {
         run(now: now)
     }
 
-    /// What the answer says of the event's push service.
+    /// Settles the push service of the event by the answer.
     private mutating func settle(
         _ slot: Int32, _ service: Int, _ result: CallResult, now: Moment, entropy: UInt64
     ) {
@@ -139,12 +139,12 @@ extension Engine {
         }
     }
 
-    /// Whether a call without an answer may have arrived, and must not be repeated.
+    /// Whether a call without an answer may have arrived and must not be repeated.
     private func isLost(_ result: borrowing CallResult) -> Bool {
         !configuration.repeatsUnanswered && result.verdict == .unanswered(mayHaveArrived: true)
     }
 
-    /// What the answer says of the backend: how much it bears, and whether something is wrong with it or the settings.
+    /// Learns about the backend from the answer: its limits, and faults in it or in the settings.
     private mutating func learn(_ slot: Int32, _ service: Int, _ result: CallResult, now: Moment) {
         let state = events.services[events.place(slot, service)]
         var call = AnsweredCall(
@@ -169,14 +169,14 @@ extension Engine {
         }
     }
 
-    /// When a call began.
+    /// The time at which a call began.
     private func began(_ result: CallResult, _ now: Moment) -> MonotonicTime {
-        // Its duration is rounded down. Taken for later than it was, the rest of a burst would count against the limit
-        // that its beginning has led to.
+        // Its duration is rounded down. A beginning that is too late would count the rest of a burst against the limit
+        // that its own beginning led to.
         now.monotonic.advanced(by: -result.duration - .milliseconds(1))
     }
 
-    /// The backend does not want this call, now or ever.
+    /// Rejects a call that the backend will never accept.
     mutating func reject(_ slot: Int32, _ service: Int, _ result: CallResult, now: Moment) {
         if trips(slot, result.status, now: now) {
             want(slot, service, now: now)
@@ -191,7 +191,7 @@ extension Engine {
         events.countFailure(slot, FailedAttempt(at: began, service: UInt8(service), result: result))
     }
 
-    /// Lets the retry policy decide what follows a call that failed for now.
+    /// Applies the retry policy to a temporary failure.
     private mutating func retry(
         _ slot: Int32, _ service: Int, _ result: CallResult, now: Moment, entropy: UInt64
     ) {
@@ -202,7 +202,7 @@ extension Engine {
             return
         }
         if membership != .assigned, configuration.retry.delays.isEmpty {
-            // Nowhere to go but memory: given back, and called again by the next owner.
+            // Without retry topics the call is given back, and the next owner repeats it.
             events.giveBack(index)
             return
         }

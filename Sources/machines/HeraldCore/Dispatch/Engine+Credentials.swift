@@ -3,10 +3,10 @@ public import HeraldTime
 
 /// Credentials that the backend refuses: to all calls, or to one user's.
 extension Engine {
-    /// So long others may take to show that the credentials are accepted.
+    /// The time for other calls to show that the credentials are accepted.
     static let suspectPatience: Milliseconds = .seconds(1)
 
-    /// There is no token to call with; a call would be refused.
+    /// Notes that there is no token; a call would be refused.
     ///
     /// Holds until ``credentialsChanged(now:)``.
     public mutating func credentialsUnavailable(now: Moment) {
@@ -14,7 +14,7 @@ extension Engine {
         beginOutage(.tokenUnavailable, now: now)
     }
 
-    /// Other credentials are in use: an outage because of the former probes at once.
+    /// Notes that other credentials are in use: an outage because of the former probes at once.
     public mutating func credentialsChanged(now: Moment) {
         credentials.set(areThere: true)
         credentials.outdate(upTo: calls.sequence)
@@ -29,7 +29,7 @@ extension Engine {
         run(now: now)
     }
 
-    /// What ``Action/renewCredentials`` asked for has ended, well or not: the calls that were refused are made once more.
+    /// Notes that ``Action/renewCredentials`` has ended, well or not: the refused calls are repeated once.
     public mutating func credentialsRenewed(now: Moment) {
         credentials.renewed()
         while let token = credentials.takeRefused() {
@@ -40,14 +40,14 @@ extension Engine {
         run(now: now)
     }
 
-    /// 401 or 403.
+    /// Handles 401 and 403.
     ///
-    /// Once may be chance, or a token that has expired: the credentials are renewed and the call is made again. Refused
-    /// again, it is this event's own fault if a call that was sent after its first refusal is accepted, perhaps a moment later.
-    /// Otherwise it is the credentials, and everything waits.
+    /// One refusal may be chance, or an expired token: the credentials are renewed and the call is repeated. A second
+    /// refusal is this event's own fault if a call sent after its first refusal is accepted, perhaps a moment later.
+    /// Otherwise the credentials are at fault, and everything waits.
     ///
-    /// Only calls *sent* later count, because answers to calls sent before a password was changed still come in. Nor does a second
-    /// refusal count that answers such a call, or one from before the end of an outage: others are accepted meanwhile.
+    /// Only calls *sent* later count, because answers to calls from before a password change still come in. For the
+    /// same reason a second refusal of such a call, or of one from before the end of an outage, does not count.
     mutating func refused(_ slot: Int32, _ service: Int, _ result: CallResult, now: Moment) {
         let index = events.place(slot, service)
         let before = events.services[index].refusedAt
@@ -90,8 +90,8 @@ extension Engine {
         Set(credentials.suspects.filter { isSuspect($0.token) }.map { events[$0.token.slot.index].userHash })
     }
 
-    /// The credentials were accepted: a suspect that was first refused before that call began was refused because of
-    /// its user, not because of the credentials.
+    /// Notes that the credentials were accepted: suspects first refused before that call began were refused because of
+    /// their users.
     mutating func clearSuspects(now: Moment) {
         for suspect in credentials.takeSuspects() where isSuspect(suspect.token) {
             let (slot, service) = (suspect.token.slot.index, Int(suspect.token.service))
@@ -103,7 +103,7 @@ extension Engine {
         }
     }
 
-    /// No call has shown in time that the credentials are accepted.
+    /// Handles a suspect for which no call has shown in time that the credentials are accepted.
     mutating func suspectIsDue(_ token: CallToken, now: Moment) {
         guard credentials.suspects.contains(where: { $0.token == token }), isSuspect(token) else { return }
         blameCredentials(now: now)
@@ -116,14 +116,14 @@ extension Engine {
         callSuspectsAgain(now: now)
     }
 
-    /// Each call that was refused twice is made once more, and judged by that.
+    /// Repeats each call that was refused twice, and judges it by the result.
     mutating func callSuspectsAgain(now: Moment) {
         for suspect in credentials.takeSuspects() where isSuspect(suspect.token) {
             callOnceMore(suspect.token.slot.index, Int(suspect.token.service), now: now)
         }
     }
 
-    /// What others are accepted with before that call says nothing of this one.
+    /// Repeats a call; other calls accepted before it are no evidence about it.
     private mutating func callOnceMore(_ slot: Int32, _ service: Int, now: Moment) {
         events.noteRefused(events.place(slot, service), at: calls.sequence)
         want(slot, service, now: now)

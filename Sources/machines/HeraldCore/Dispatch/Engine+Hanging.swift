@@ -2,7 +2,7 @@ import HeraldEvents
 import HeraldKernel
 import HeraldTime
 
-/// Calls that hang while others are answered hold few places, however many users they are for.
+/// Calls that hang while others are answered hold few places, however many users they have.
 extension Engine {
     /// Notes whether a call that ended had an answer.
     mutating func noteHanging(_ slot: Int32, _ result: borrowing CallResult, now: Moment) {
@@ -13,15 +13,15 @@ extension Engine {
         }
     }
 
-    /// Whether a call is likely to hang: the event's calls had no answer before, or the user's latest one.
+    /// Whether a call is likely to hang: the event's earlier calls, or the user's latest one, had no answer.
     func mayHang(_ slot: Int32, _ index: Int, now: Moment) -> Bool {
         events.services[index].attempts > 0 && events.services[index].status == 0
             || hangingUsers.contains(events[slot].userHash, now: now.monotonic)
     }
 
-    /// Defers a call that may hang, because as many do as may; false when it can be made.
+    /// Defers a call that may hang when the limit of hanging calls is reached; false when it can be made.
     ///
-    /// With order per partition no event may be moved out of it, and an outage's probe may be any event.
+    /// With order per partition no event may leave its place, and an outage's probe may be any event.
     mutating func postpones(_ slot: Int32, _ service: Int, now: Moment) -> Bool {
         guard !calls.hasRoomForSuspect, !health.isInOutage, configuration.ordering != .partition,
             let delay = hangingUsers.deferCall(room: calls.roomForSuspects, now: now.monotonic)

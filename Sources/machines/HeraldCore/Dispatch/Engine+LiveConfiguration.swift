@@ -1,16 +1,16 @@
 import HeraldEvents
 public import HeraldTime
 
-/// Settings that change while the engine works.
+/// Settings that change while the engine runs.
 ///
-/// | changes | what it does to what is there |
+/// | changes | effect on the present state |
 /// |---|---|
-/// | limits per second | the latest call counts; what the backend was found to bear stays |
-/// | calls in flight | those beyond a lower limit end as they do, and none begins before; a higher one has room at once |
-/// | statuses | answers that come from now on; what is decided stays decided |
-/// | breakers | what was counted stays; an outage that the new settings would not begin ends |
+/// | limits per second | the latest call counts; learned limits stay |
+/// | calls in flight | calls beyond a lower limit end normally before others begin; a higher one has room at once |
+/// | statuses | they apply to later answers; decisions stay |
+/// | breakers | the counts stay; an outage that the new settings would not begin ends |
 extension Engine {
-    /// Other settings from now on.
+    /// Replaces the settings.
     ///
     /// Afterwards ``capacity`` may be larger; it never gets smaller.
     public mutating func use(_ live: LiveConfiguration, now: Moment) {
@@ -35,6 +35,6 @@ extension Engine {
         run(now: now)
     }
 
-    /// How many events there may be in memory: the slots are numbered from 0 up to here.
+    /// The most events in memory: the slots are numbered from 0 up to this.
     public var capacity: Int { events.capacity }
 }

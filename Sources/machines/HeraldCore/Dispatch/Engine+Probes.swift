@@ -4,10 +4,9 @@ import HeraldTime
 /// Chooses the probes of an outage: one event after the other, a different one each time, from the request topics
 /// first.
 ///
-/// An event that failed before may always fail through its own fault, and must not hold up those that would get
-/// through.
+/// An event that failed before may always fail by its own fault, and must not hold up events that would get through.
 extension Engine {
-    /// Starts the next probe when its time has come.
+    /// Starts the next probe when due.
     mutating func probe(now: Moment) {
         guard let due = nextProbeTime, now.monotonic >= due, mayCall(now: now) else { return }
         while let token = nextProbe(now: now.monotonic) {
@@ -19,7 +18,7 @@ extension Engine {
         }
     }
 
-    /// When the next probe is due; `nil` when there is none to make.
+    /// The time of the next probe; `nil` without one.
     var nextProbeTime: MonotonicTime? {
         guard let outage, outage.probe == nil, outage.reason != .tokenUnavailable, !dispatcher.queue.isEmpty,
             calls.hasRoomForProbe
@@ -27,8 +26,8 @@ extension Engine {
         return outage.hasOthers ? outage.nextOther : outage.nextProbe
     }
 
-    /// Request topics take turns, and in each of them the event that has waited longest and the newest one: so an event
-    /// that arrives during the outage is called soon, even behind many that fail.
+    /// Request topics take turns, each with its longest waiting event and its newest one: so an event that arrives
+    /// during the outage is called soon, even behind many that fail.
     private mutating func nextProbe(now: MonotonicTime) -> CallToken? {
         guard let outage else { return nil }
         if outage.hasOthers {
@@ -51,7 +50,7 @@ extension Engine {
     }
 
     private enum Candidates {
-        /// Never called, and of a user who was not called lately.
+        /// Events that were never called, of users who were not called lately.
         case others
         case all
     }
@@ -70,7 +69,7 @@ extension Engine {
 
     private func isNew(_ state: ServiceState) -> Bool { state.sequence == 0 && state.attempts == 0 }
 
-    /// A call is wanted during an outage.
+    /// Notes a call that is wanted during an outage.
     mutating func noteCandidate(_ slot: Int32, _ service: Int) {
         guard health.isInOutage, isNew(events.services[events.place(slot, service)]) else { return }
         health.noteCandidate(ofClass: callClass(of: slot))

@@ -1,14 +1,14 @@
 import HeraldTime
 
-/// Whether refusals became rarer because the rate was lowered.
+/// The trial of whether refusals become rarer at a lower rate.
 ///
-/// A backend that bears less than it got refuses what is too much, and hardly anything at a rate that it bears. One that refuses some
-/// events for their own sake refuses the same share of them at every rate.
+/// A backend that got too much refuses the excess, and hardly anything at a rate that it can bear. One that refuses
+/// some events for their own sake refuses the same share at every rate.
 struct RateTrial: Sendable, Equatable {
-    /// So many calls, in ``shortest`` at least, are enough, or as many as have ``telling`` refusals.
+    /// The number of calls that is enough, in ``shortest`` at least, unless ``telling`` refusals come sooner.
     static let enough = 100.0...1_000
     static let telling = 10.0
-    /// How long it takes at least, and at most if there were ``fewest`` calls.
+    /// The shortest duration, and the longest after ``fewest`` calls.
     static let shortest: Milliseconds = .seconds(1)
     static let longest: Milliseconds = .seconds(20)
     static let fewest = 20
@@ -18,23 +18,23 @@ struct RateTrial: Sendable, Equatable {
     static let nothing = 0.8
     /// When at least this share of the refusals beyond the expected ones is left, they have nothing to do with the rate.
     static let same = 0.4
-    /// When so much of them is left of at least so many refusals, that is clear before the end.
+    /// The share of them, and the least number of refusals, that make this clear before the end.
     static let clearlySame = 0.6
     static let clear = 14
     /// The second limit of a trial, as a share of the first at most.
     static let second = 0.85
 
-    /// What was in force.
+    /// The state before the trial.
     let before: AdaptiveRate.State
-    /// The share of refused calls before, and how much of it was expected.
+    /// The share of refused calls before, and the expected part of it.
     private var refusedShare: Double
     let expected: Double
-    /// How many calls a second there were.
+    /// The calls offered per second.
     private let offered: Double
     private var begins: MonotonicTime
-    /// Whether one verdict was that the refusals have nothing to do with the rate.
+    /// Whether one verdict was that the refusals are unrelated to the rate.
     ///
-    /// It takes two, at two limits: the first may have been set by what a backend took that allows bursts.
+    /// It takes two, at two limits: the first limit may come from a backend that allows bursts.
     private(set) var isSecond = false
     /// Whether the limit was set by what got through among refusals, when a backend that allows bursts had none left.
     private(set) var isAfterMixed = false
@@ -43,7 +43,7 @@ struct RateTrial: Sendable, Equatable {
     private var runs = 0
     private var wasRefused = false
 
-    /// A real share of the calls was refused, of so many a second.
+    /// Begins when a real share of the calls was refused at this rate.
     init(
         before: AdaptiveRate.State, refusedShare: Double, expected: Double, offered: Double, begins: MonotonicTime
     ) {
@@ -54,7 +54,7 @@ struct RateTrial: Sendable, Equatable {
         self.begins = begins
     }
 
-    /// A few more than expected were refused at a limit: there is only the second limit to try.
+    /// Begins when slightly more than expected were refused at a limit: only the second limit is left to try.
     init(before: AdaptiveRate.State, refusedShare: Double, expected: Double, begins: MonotonicTime) {
         self.before = before
         self.refusedShare = refusedShare
@@ -64,7 +64,7 @@ struct RateTrial: Sendable, Equatable {
         self.begins = begins
     }
 
-    /// The same from the beginning, at another limit.
+    /// Begins anew at another limit.
     init(again former: Self, isSecond: Bool, begins: MonotonicTime) {
         self = former
         self.isSecond = isSecond
@@ -76,7 +76,7 @@ struct RateTrial: Sendable, Equatable {
         runs = 0
     }
 
-    /// The limit was set by what got through while this share was refused.
+    /// Begins when the limit was set by the calls that got through while this share was refused.
     mutating func begin(afterMixed share: Double) {
         refusedShare = share
         isAfterMixed = true
@@ -85,7 +85,7 @@ struct RateTrial: Sendable, Equatable {
     /// The share of refused calls since it began.
     var share: Double { Double(refusals) / Double(max(calls, 1)) }
 
-    /// Nothing is called until `moment`.
+    /// Delays the trial, because no calls follow until `moment`.
     mutating func wait(until moment: MonotonicTime) { begins = max(begins, moment) }
 
     mutating func count(refused: Bool) {
@@ -103,9 +103,9 @@ struct RateTrial: Sendable, Equatable {
         return elapsed >= Self.longest || elapsed >= Self.shortest && Double(calls) >= enough
     }
 
-    /// Whether it is known already that the refusals have nothing to do with the rate: they come as often as before.
+    /// Whether the refusals are known to be unrelated to the rate: they come as often as before.
     ///
-    /// That is no verdict on a limit that was set by what a backend took that allows bursts: it refuses fewer at a lower rate.
+    /// A limit that came from a backend that allows bursts gets no such verdict: fewer are refused at a lower rate.
     func isClearlyUnrelated(at limit: Double?) -> Bool {
         guard mayBeClear, refusals >= Self.clear, isFair(at: limit),
             RefusalSum.areMixed(runs: runs, refusals, of: calls)
@@ -116,12 +116,12 @@ struct RateTrial: Sendable, Equatable {
 
     private var mayBeClear: Bool { isAfterMixed && !isSecond }
 
-    /// Whether the limit stays as it is, so that it is clear soon.
+    /// Whether the limit stays, so that the verdict comes soon.
     func holds(_ now: MonotonicTime) -> Bool {
         mayBeClear && now < begins.advanced(by: Self.shortest)
     }
 
-    /// Whether it is known already that refusals have become rarer.
+    /// Whether refusals are known to have become rarer.
     var isClearlyRelated: Bool {
         guard !isSecond, calls >= Self.fewest else { return false }
         let most = (Double(refusals) + 2 * Double(refusals).squareRoot() + 3) / Double(calls)
@@ -133,9 +133,9 @@ struct RateTrial: Sendable, Equatable {
         limit.map { $0 <= Self.fair * offered } ?? false
     }
 
-    /// Whether the refusals have nothing to do with the rate.
+    /// Whether the refusals are unrelated to the rate.
     func isUnrelated(at limit: Double?) -> Bool {
-        // A real share at an edge is for a trial of its own to judge.
+        // A real share at an edge needs a trial of its own.
         if offered == .infinity, share > expected + ExpectedRefusals.real { return false }
         return isFair(at: limit) && share < Self.nothing && share > expected + Self.same * (refusedShare - expected)
     }

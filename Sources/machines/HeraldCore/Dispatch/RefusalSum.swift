@@ -1,9 +1,9 @@
 import HeraldTime
 
-/// Tells when refusals are more than a share of the calls: a cumulative sum (Page's CUSUM), which looks back as far as it has
-/// to, however many calls there are.
+/// Detects refusals beyond a share of the calls: a cumulative sum (Page's CUSUM), which looks back as far as needed,
+/// however many calls there are.
 struct RefusalSum: Sendable, Equatable {
-    /// How many refusals there were beyond the share.
+    /// The number of refusals beyond the share.
     private(set) var sum = 0.0
     private(set) var calls = 0
     private var refusals = 0
@@ -11,7 +11,7 @@ struct RefusalSum: Sendable, Equatable {
     private var wasRefused = false
     private var began = MonotonicTime.distantPast
 
-    /// Shares of refusals among calls that get through all the while: what gets through meanwhile is a rate, when it is so many.
+    /// The shares of refusals at which the calls that get through throughout show a rate.
     static let mixed = 0.12...0.75
     static let telling = 16
     private static let shortest: Milliseconds = .milliseconds(30)
@@ -22,10 +22,10 @@ struct RefusalSum: Sendable, Equatable {
     /// The share of refused calls since the sum was 0.
     var share: Double { Double(refusals) / Double(max(calls, 1)) }
 
-    /// How many got through since the sum was 0.
+    /// The number of calls that got through since the sum was 0.
     var passes: Int { calls - refusals }
 
-    /// Whether calls get through all the while: not one behind the other, as before and after a second's end.
+    /// Whether calls get through throughout, and not all in a row, as before and after a second's end.
     func isMixed(_ now: MonotonicTime) -> Bool {
         Self.mixed.contains(share) && Self.areMixed(runs: runs, refusals, of: calls)
             && now.time(since: began) <= Self.longest
@@ -36,7 +36,7 @@ struct RefusalSum: Sendable, Equatable {
         2 * runs * calls >= refusals * (calls - refusals)
     }
 
-    /// How many got through in a second since the sum was 0; `nil` when it is too soon to say.
+    /// The calls a second that got through since the sum was 0; `nil` when it is too soon to tell.
     func rate(_ now: MonotonicTime) -> Double? {
         let elapsed = now.time(since: began)
         guard passes >= Self.telling, elapsed >= Self.shortest else { return nil }
@@ -61,17 +61,17 @@ struct RefusalSum: Sendable, Equatable {
     }
 }
 
-/// How many refusals there are whatever the rate, for the events' own sake, and how many more say something about it.
+/// The share of calls refused for the events' own sake, and the excess that is evidence about the rate.
 struct ExpectedRefusals: Sendable, Equatable {
     /// A real share of the calls.
     static let real = 0.1
 
-    /// The share of the calls that is refused whatever the rate.
+    /// The share of calls refused at any rate.
     let share: Double
-    /// So many refusals beyond this share speak for the push service.
+    /// The excess that concerns the push service.
     let crowd: Double
     let crowdBound: Double
-    /// At a limit so many beyond this share say that it is a little too high.
+    /// The excess at a limit that shows it to be slightly too high.
     let edge: Double
     let edgeBound: Double
 

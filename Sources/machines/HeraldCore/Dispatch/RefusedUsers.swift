@@ -2,14 +2,14 @@ import HeraldTime
 
 /// Users whose latest call a push service refused, in a table of fixed size: a user whose place another takes is forgotten.
 struct RefusedUsers: Sendable {
-    /// A user is remembered for so long at least, and for twice as long at most.
+    /// The shortest time for which a user is remembered; the longest is twice that.
     static let rememberedTime: Milliseconds = .minutes(1)
-    /// So many are told apart.
+    /// The number of users that are distinguished.
     static let places = 8_192
 
     /// The users, each at a place of its own, marked with the period in which its call was refused.
     private var marks = Array(repeating: UInt64(0), count: places)
-    /// From then on no user is remembered: without refusals no answer costs a look.
+    /// The time from which no user is remembered: without refusals no answer costs a look-up.
     private var forgottenAt = MonotonicTime.distantPast
 
     /// Whether no user is remembered.
@@ -27,7 +27,7 @@ struct RefusedUsers: Sendable {
         marks[place(key)] = key &+ period(now)
     }
 
-    /// A call for this user got through.
+    /// Forgets this user, whose call got through.
     mutating func forget(_ user: UInt64, service: Int) { marks[place(key(user, service))] = 0 }
 
     private func place(_ key: UInt64) -> Int { Int(truncatingIfNeeded: key >> 32 & UInt64(Self.places - 1)) }

@@ -1,11 +1,11 @@
-/// Stops quick retries from amplifying an outage: they may be a share of recent successes only.
+/// Stops quick retries from amplifying an outage: they are limited to a share of recent successes.
 ///
-/// The rule is that of gRPC's retry throttling (gRFC A6): a bucket of tokens, one taken by each call that failed for now,
-/// a tenth given back by each that did not; with half of the tokens gone there are no quick retries.
+/// The rule is gRPC's retry throttling (gRFC A6): a bucket of tokens; each temporary failure takes one, each other call
+/// returns a tenth; with half of the tokens gone there are no quick retries.
 struct RetryBudget: Sendable, Equatable {
-    /// So many tokens there are at most: with none given back, half as many failures are retried quickly.
+    /// The most tokens: with none returned, half as many failures are retried quickly.
     static let size = 1_000.0
-    /// What a call that was answered gives back.
+    /// The part of a token that an answered call returns.
     static let share = 0.1
 
     private var tokens = Self.size

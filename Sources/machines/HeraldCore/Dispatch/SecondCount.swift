@@ -6,7 +6,7 @@ struct SecondCount: Sendable, Equatable {
     private static let length = 32
 
     private var counts = [Int32](repeating: 0, count: Self.length)
-    /// The number of the tenth that is being filled, and when it ends.
+    /// The number of the tenth that is being filled, and its end.
     private var current: Int64 = 0
     private var currentEnds: Int64 = 0
 
@@ -15,27 +15,27 @@ struct SecondCount: Sendable, Equatable {
         counts[Int(current) & (Self.length - 1)] += 1
     }
 
-    /// How many there were in the last second.
+    /// The count of the last second.
     mutating func latest(_ now: MonotonicTime) -> Double {
         move(to: now.nanoseconds / Self.tenth)
-        // The tenth that is being filled counts only if it helps.
+        // The tenth that is being filled counts only if it raises the count.
         return Double(max(sum(endingAt: current), sum(endingAt: current - 1)))
     }
 
-    /// How many there were a second in the last three full tenths.
+    /// The rate per second in the last three full tenths.
     mutating func recent(_ now: MonotonicTime) -> Double {
         move(to: now.nanoseconds / Self.tenth)
         let sum = (current - 3..<current).reduce(0) { $0 + counts[Int($1) & (Self.length - 1)] }
         return Double(sum) / 0.3
     }
 
-    /// How many there were a second in the last three.
+    /// The rate per second in the last three seconds.
     mutating func average(_ now: MonotonicTime) -> Double {
         move(to: now.nanoseconds / Self.tenth)
         return Double(sum(endingAt: current) + sum(endingAt: current - 10) + sum(endingAt: current - 20)) / 3
     }
 
-    /// How many there were in the fullest second of the last three.
+    /// The count of the fullest of the last three seconds.
     mutating func most(_ now: MonotonicTime) -> Double {
         move(to: now.nanoseconds / Self.tenth)
         return Double((current - 20...current).map { sum(endingAt: $0) }.max() ?? 0)

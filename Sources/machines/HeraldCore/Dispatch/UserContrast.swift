@@ -2,51 +2,51 @@ import HeraldTime
 
 /// Whether refusals depend on the user or on the rate.
 ///
-/// A backend that bears fewer calls refuses any of them: a user who was refused before gets through as often as others do at the
-/// same moment. One that refuses some users refuses them again, while others get through. Only calls of the same moment are
-/// held against each other, because a limit by the second or by the minute refuses all calls for a while (the test of Cochran,
-/// Mantel and Haenszel).
+/// A backend that can bear fewer calls refuses any of them: a previously refused user gets through as often as others
+/// at the same moment. A backend that refuses some users refuses them again while others get through. Only calls of the
+/// same moment are compared, because a limit by the second or the minute refuses all calls for a while (the test of
+/// Cochran, Mantel and Haenszel).
 struct UserContrast: Sendable, Equatable {
     /// A moment has so many calls if it is at least as long as the first and no longer than the second.
     static let calls = 20
     static let moment: ClosedRange<Milliseconds> = .milliseconds(100)...(.seconds(1))
-    /// Of users who were refused before so large a share is refused again when it depends on them.
+    /// The share of previously refused users that is refused again when refusals depend on the user.
     static let again = 0.9
-    /// By so many standard deviations that is more than of all.
+    /// The number of standard deviations by which that exceeds the share of all.
     static let clear = 4.0
-    /// So many refusals more, at least.
+    /// The least number of additional refusals.
     static let least = 4.0
-    /// So many calls for such users tell that it does not depend on them.
+    /// The number of calls for such users that shows no dependence on them.
     static let enough = 40.0
-    /// What a moment leaves of those before.
+    /// The weight that a moment leaves to earlier ones.
     static let memory = 0.98
 
-    /// Calls of this moment: for users who were refused before, and for others.
+    /// The calls of this moment: for previously refused users, and for others.
     private var known = 0
     private var knownRefused = 0
     private var others = 0
     private var othersRefused = 0
     private var began = MonotonicTime.distantPast
 
-    /// Of moments that had both kinds of calls: how many there were for such users, how many were refused, and how many would have been by
-    /// the share of all.
+    /// In moments with both kinds of calls: the calls for such users, the refused ones, and those expected by the share
+    /// of all.
     private var asked = 0.0
     private var refused = 0.0
     private var usual = 0.0
     private var variance = 0.0
-    /// The same of others.
+    /// The same for others.
     private var othersAsked = 0.0
     private var othersDenied = 0.0
 
     /// The share of others' calls that was refused.
     var shareOfOthers: Double { othersDenied / max(othersAsked, 1) }
 
-    /// Users who were refused before are refused again while others get through.
+    /// Whether previously refused users are refused again while others get through.
     var dependsOnUser: Bool {
         refused >= Self.again * asked && refused - usual >= max(Self.least, Self.clear * variance.squareRoot())
     }
 
-    /// They get through as often as others, although many are refused.
+    /// Whether they get through as often as others, although many calls are refused.
     var dependsOnRate: Bool {
         asked >= Self.enough && usual >= ExpectedRefusals.real * asked && usual <= 0.9 * asked
             && abs(refused - usual) <= max(2 * variance.squareRoot(), 0.2 * usual)

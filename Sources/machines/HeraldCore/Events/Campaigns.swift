@@ -1,13 +1,13 @@
 public import HeraldEvents
 import HeraldTime
 
-/// What the campaigns are to do that the lane has heard of, and how those are doing that may have to be paused.
+/// The known campaigns' controls, and the failures of those that may have to be paused.
 ///
 /// A campaign is known by the keyed hash of its name.
 ///
-/// What a campaign's users are answered stops that campaign, and never others: each has a dead-letter breaker of its own.
+/// A campaign's rejected calls stop that campaign and no other: each has a dead-letter breaker of its own.
 struct Campaigns: Sendable {
-    /// What becomes of the events of a campaign that does not run.
+    /// The fate of the events of a stopped campaign.
     enum Fate: Equatable {
         /// They end.
         case cancelled
@@ -21,36 +21,36 @@ struct Campaigns: Sendable {
         var delivered = 0
         var failed = 0
         var isPauseAsked = false
-        /// Its latest answers, from the first that rejects on.
+        /// Its latest answers, from the first rejection on.
         var breaker: DeadLetterBreaker?
-        /// Whether its breaker has paused it: what is under way then and is rejected waits, too.
+        /// Whether its breaker has paused it: calls under way that are rejected then wait, too.
         var isHeld = false
 
         var isJudged: Bool { control.state == .running && control.pauseIfFailures != nil }
     }
 
-    /// What follows for its campaign when an event's call is rejected.
+    /// The consequence of a rejected call for the event's campaign.
     enum Rejection: Equatable {
         /// Nothing: the event ends as a dead letter.
         case goesOn
-        /// It is held, as if it was paused, and the event waits.
+        /// The campaign is held, as if paused, and the event waits.
         case isHeld
-        /// The same from now on, and this has to be done.
+        /// The campaign is held from now on, and this action is due.
         case holds(Action)
     }
 
     private var standings: [UInt64: Standing] = [:]
-    /// How many do not run: with none of them nothing is looked up on the way of an event.
+    /// The number of stopped campaigns: without any, nothing is looked up on the way of an event.
     private var stopped = 0
-    /// How many have a share of failures at which they are paused.
+    /// The number of campaigns with a share of failures at which they are paused.
     private var judged = 0
-    /// Whether any has a breaker: without, nothing is looked up when an event is delivered.
+    /// Whether any has a breaker: otherwise nothing is looked up when an event is delivered.
     private var isAnyRejected = false
 
     /// A campaign's hash; never 0, which is an event without one.
     static func hash(_ name: RawSpan, seed: UInt64) -> UInt64 { max(1, ByteHash.hash(name, seed: seed)) }
 
-    /// Takes what a campaign is to do from now on, and counts its outcomes and answers from zero again.
+    /// Takes a campaign's new control, and counts its outcomes and answers from zero.
     mutating func set(_ name: String, hash: UInt64, _ control: CampaignControl) {
         var standing = Standing(name: name, control: control)
         standing.isHeld = control.state == .paused && standings[hash]?.isHeld ?? false
@@ -66,7 +66,7 @@ struct Campaigns: Sendable {
         if standing.isJudged { judged += 1 }
     }
 
-    /// What becomes of a campaign's events (0: of an event without one); `nil` when they are delivered.
+    /// The fate of a campaign's events (0: of an event without one); `nil` when they are delivered.
     func fate(of campaign: UInt64) -> Fate? {
         guard stopped > 0, campaign != 0, let standing = standings[campaign] else { return nil }
         return switch standing.control.state {
@@ -76,9 +76,9 @@ struct Campaigns: Sendable {
         }
     }
 
-    /// Counts an outcome of a campaign's event; the action to take when it has to be paused because too many failed.
+    /// Counts an outcome of a campaign's event; returns the action when too many failures have to pause it.
     ///
-    /// Said once: what the campaign is to do then comes as any such news does.
+    /// It is returned once: the campaign's new control then arrives as any news does.
     mutating func count(_ outcome: Outcome, of campaign: UInt64) -> Action? {
         guard judged > 0, campaign != 0, var standing = standings[campaign], standing.control.state == .running,
             let limit = standing.control.pauseIfFailures
@@ -105,11 +105,10 @@ struct Campaigns: Sendable {
         standings[campaign]?.breaker?.pass(source: 0, now: now)
     }
 
-    /// Counts an answer that rejects an event of a campaign; `nil` for an unknown campaign, whose answer counts for all
-    /// calls.
+    /// Counts a rejection of a campaign's event; `nil` for an unknown campaign, whose answer counts for all calls.
     ///
-    /// A campaign is held when of its latest answers the dead-letter breaker's share rejects with one status, or its own
-    /// share when that is larger. Nothing ends that but news of the campaign: it is written that it is paused.
+    /// A campaign is held when the dead-letter breaker's share of its latest answers rejects with one status, or its
+    /// own share when that is larger. Only news of the campaign ends that: the pause has been recorded.
     mutating func rejected(
         status: Int, user: UInt64, of campaign: UInt64, rule: BreakerRule, now: Moment
     ) -> Rejection? {
@@ -118,7 +117,7 @@ struct Campaigns: Sendable {
             return standing.isHeld ? .isHeld : .goesOn
         }
         guard rule.isOn else { return .goesOn }
-        // Undivided among lanes: a few answers may stop a second's calls, and not a campaign until it is resumed.
+        // Undivided among lanes: a few answers may stop a second's calls, but not a campaign until it is resumed.
         let rule = BreakerRule(
             share: max(rule.share, standing.control.pauseIfFailures ?? 0), of: CampaignControl.outcomesToJudge)
         isAnyRejected = true
@@ -143,20 +142,20 @@ struct Campaigns: Sendable {
     }
 }
 
-/// How many outcomes of a campaign a lane has seen fail, or how many of its latest calls were rejected with one status.
+/// A lane's count of a campaign's failed outcomes, or of its latest calls rejected with one status.
 public struct CampaignFailures: Equatable, Sendable {
     /// The campaign's name.
     public var campaign: String
-    /// What the campaign was to do when they were counted: what is decided later, they say nothing of.
+    /// The campaign's control when they were counted: they are no evidence about a later one.
     public var judged: CampaignControl
-    /// How many failed.
+    /// The number of failures.
     public var failed: Int
-    /// Of so many.
+    /// The number of all outcomes.
     public var of: Int
-    /// The status that rejected them, if it was one.
+    /// The status that rejected them, if a single one did.
     public var status: Int?
 
-    /// Why the campaign is paused, for people.
+    /// The reason of the pause, for people.
     public var reason: String {
         guard let status else { return "\(failed) of \(of) outcomes of a worker failed" }
         return "its users are rejected: \(failed) of a worker's latest \(of) calls with status \(status)"

@@ -2,17 +2,17 @@ public import HeraldEvents
 import HeraldKernel
 public import HeraldTime
 
-/// Campaigns that do not run: a cancelled one's events end, a paused one's wait in the retry topics.
+/// Stopped campaigns: a cancelled one's events end, a paused one's wait in the retry topics.
 extension Engine {
-    /// A suspended event comes back to see whether its campaign goes on after this long at the latest.
+    /// The longest time until a suspended event returns to check its campaign.
     static let longestSuspension: Milliseconds = .minutes(5)
-    /// Without retry topics it waits in memory, and looks this often.
+    /// The interval of that check in memory, without retry topics.
     static let suspensionInMemory: Milliseconds = .seconds(1)
 
     /// News of a campaign.
     ///
-    /// Events that wait for a call end or are suspended at once. Calls under way go on; what they come to is recorded as ever,
-    /// but for a retry, which a cancelled campaign has none of.
+    /// Events that wait for a call end or are suspended at once. Calls under way continue; their outcomes are recorded
+    /// as ever, except that a cancelled campaign has no retries.
     public mutating func campaign(_ name: String, is control: CampaignControl, now: Moment) {
         let hash = Campaigns.hash(name.utf8.span.bytes, seed: configuration.hashSeed)
         campaigns.set(name, hash: hash, control)
@@ -21,10 +21,10 @@ extension Engine {
         run(now: now)
     }
 
-    /// Counts an answer that rejects for the event's campaign: whether the campaign is held, and the event waits; `nil`
-    /// when the answer counts for all calls.
+    /// Counts a rejection for the event's campaign: whether the campaign is held, and the event waits; `nil` when the
+    /// answer counts for all calls.
     ///
-    /// A replay's does: its campaign may be finished, and then no operator could resume it.
+    /// A replay's answer does: its campaign may be finished, and then no operator could resume it.
     mutating func holdsCampaign(of slot: Int32, _ status: Int, now: Moment) -> Bool? {
         let campaign = events[slot].campaign
         guard campaign != 0, events[slot].event.replays == 0,
@@ -36,7 +36,7 @@ extension Engine {
         case .goesOn: return false
         case .isHeld: return true
         case .holds(let action):
-            // What is wanted of it stops when its turn comes, or with the news of the pause.
+            // Its wanted calls stop in their turn, or with the news of the pause.
             actions.append(action)
             return true
         }
@@ -48,7 +48,7 @@ extension Engine {
             let slot = Int32(index)
             switch events.slots[index].phase {
             case .free, .settling, .refused: break
-            case .behindUser: break  // Until it is first: whoever is in front of it may be of another campaign.
+            case .behindUser: break  // Until it is first: the event in front of it may be of another campaign.
             case .waiting: if state == .cancelled { endWaiting(slot, now: now) }
             case .active: stopCalls(slot, now: now)
             }
@@ -70,7 +70,7 @@ extension Engine {
         }
     }
 
-    /// Ends or suspends what would be called next, when its campaign does not run.
+    /// Ends or suspends the next call when its campaign is stopped.
     ///
     /// False when it may be called.
     mutating func stopsForCampaign(_ slot: Int32, _ service: Int, now: Moment) -> Bool {
@@ -82,8 +82,8 @@ extension Engine {
         return true
     }
 
-    /// Has an event wait for about as long as its campaign has been paused already: so resuming soon takes hold soon, and
-    /// one that is paused for days does not go round and round.
+    /// Suspends an event for about as long as its campaign has been paused: so an early resumption takes effect soon,
+    /// and a pause of days does not circulate the event constantly.
     private mutating func suspend(_ slot: Int32, _ service: Int, since: WallTime, now: Moment) {
         guard let shortest = configuration.retry.delays.first else {
             events.rest(events.place(slot, service))

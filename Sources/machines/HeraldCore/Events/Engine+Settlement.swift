@@ -6,7 +6,7 @@ extension Engine {
         for service in events[slot].open { decide(slot, service, verdict, now: now) }
     }
 
-    /// One service of an event has its verdict; the last one settles the event.
+    /// Decides one service of an event; the last one settles the event.
     mutating func decide(_ slot: Int32, _ service: Int, _ verdict: ServiceState.Verdict, now: Moment) {
         noteFate(events.place(slot, service), verdict.fate)
         if events.decide(slot, service, verdict, now: now.wall) { settle(slot, now: now) }
@@ -33,7 +33,7 @@ extension Engine {
             }
             counters.count(copy)
             if case .retry(let delay, let due, let reason) = copy.destination, reason != .paused {
-                // What waits because its campaign is paused does not wait for Herald.
+                // An event of a paused campaign does not wait for Herald.
                 noteDelayed(slot, delay: delay, due: due, now: now.wall)
             }
             productions.add(
@@ -44,7 +44,7 @@ extension Engine {
         send(slot, now: now)
     }
 
-    /// An event that could not be read: a dead letter with its bytes, if there are any, and one result.
+    /// Settles an undecodable event: a dead letter with its bytes, if there are any, and one result.
     mutating func settleUndecodable(_ slot: Int32, reason: DeadLetterReason, now: Moment) {
         events.settleUndecodable(slot)
         var letter = EventCopy(destination: .deadLetter(reason), services: PushServiceSet())
@@ -78,7 +78,7 @@ extension Engine {
                 status: state.status, decidedAt: state.decidedAt))
     }
 
-    /// How long ago the event was published first.
+    /// The time since the event was first published.
     private func age(of slot: Int32, at moment: WallTime) -> Milliseconds {
         moment.time(since: events[slot].publishedAt)
     }
@@ -90,21 +90,21 @@ extension Engine {
 }
 
 extension ServiceState {
-    /// Whether both go into one record: one retry for each delay and number of calls, one dead letter for each reason and
+    /// Whether both share a record: one retry for each delay and number of calls, one dead letter for each reason and
     /// status.
     func goesWith(_ other: ServiceState) -> Bool {
         switch verdict {
         case .retry(let delay, _, let reason):
             if case .retry(delay, _, reason) = other.verdict { attempts == other.attempts } else { false }
         case .dead, .expired: verdict == other.verdict && status == other.status
-        // Their outcomes are results alone: there is no record that they could share.
+        // Their outcomes are results alone, without a record to share.
         case .none, .delivered, .duplicate, .cancelled: false
         }
     }
 }
 
 extension ServiceState.Verdict {
-    /// How the event ended for the push service, if it did.
+    /// The event's outcome for the push service, if final.
     var final: FinalOutcome? {
         switch self {
         case .delivered: .delivered
@@ -116,7 +116,7 @@ extension ServiceState.Verdict {
         }
     }
 
-    /// The copy in which the event goes on for a push service; `nil` when it does not.
+    /// The copy in which the event continues for a push service; `nil` without one.
     func copy(for service: Int) -> EventCopy? {
         let services = PushServiceSet(index: service)
         return switch self {
@@ -130,7 +130,7 @@ extension ServiceState.Verdict {
 }
 
 extension EventCopy {
-    /// The retry of several push services is due when the last of them is.
+    /// Postpones the shared retry to the last of its push services.
     fileprivate mutating func postpone(until verdict: ServiceState.Verdict) {
         guard case .retry(let delay, let dueAt, let reason) = destination, case .retry(_, let due, _) = verdict,
             due > dueAt

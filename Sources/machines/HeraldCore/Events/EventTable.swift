@@ -2,31 +2,31 @@ import HeraldEvents
 import HeraldKernel
 import HeraldTime
 
-/// The events in memory, each in a slot, and where each of their push services stands.
+/// The events in memory, each in a slot, and the state of each of their push services.
 ///
-/// No other part writes them. ``Slot/Phase`` and ``ServiceState/Phase`` have the transitions: one that is not in them stops
-/// a debug build and the simulation.
+/// No other part writes them. ``Slot/Phase`` and ``ServiceState/Phase`` have the transitions: any other stops a debug
+/// build and the simulation.
 struct EventTable: ~Copyable, Sendable {
-    /// What one large event needed in bytes does not stay with its slot, of which there are thousands.
+    /// The bytes of a scratch buffer that a slot keeps: one large event must not enlarge one of thousands for good.
     private static let keptScratch = 1_024
-    /// So many slots there are at first.
+    /// The initial number of slots.
     ///
-    /// They double when all are taken, up to the capacity. A slot has half a kilobyte, and a worker with little to do needs a
-    /// few hundred.
+    /// It doubles when all are taken, up to the capacity. A slot has half a kilobyte, and a worker with little to do
+    /// needs a few hundred.
     private static let firstSlots = 256
 
-    /// How many events there may be.
+    /// The most events.
     private(set) var capacity: Int
-    /// How many push services there are.
+    /// The number of push services.
     let width: Int
     private(set) var slots: [Slot]
     /// A place for each push service of each slot: see ``place(_:_:)``.
     private(set) var services: [ServiceState]
     private var freeSlots: [Int32]
     private var order: UserOrder
-    /// How many wait for their moment.
+    /// The number of events that wait for their moment.
     private(set) var waitingCount = 0
-    /// How many settled events are left out of transactions for a while.
+    /// The number of settled events that are left out of transactions for a while.
     private(set) var refusedCount = 0
     private(set) var bytes = 0
     /// The same by the class of the sources: all retries, and each request topic.
@@ -42,10 +42,10 @@ struct EventTable: ~Copyable, Sendable {
         order = UserOrder(slots: count)
     }
 
-    /// There may be so many events from now on, never fewer than before.
+    /// Raises the capacity, which never shrinks.
     mutating func grow(capacity: Int) { self.capacity = capacity }
 
-    /// Adds slots when none is free, and there may be more.
+    /// Adds slots when none is free, within the capacity.
     private mutating func makeRoom() {
         guard freeSlots.isEmpty else { return }
         let count = min(capacity, 2 * slots.count)
@@ -61,21 +61,21 @@ struct EventTable: ~Copyable, Sendable {
         @inline(__always) _read { yield slots[Int(slot)] }
     }
 
-    /// Gives the event in a slot to `body` without copying it.
+    /// Calls `body` with the event in a slot without copying it.
     @inline(__always)
     func withSlot<Result>(_ slot: Int32, _ body: (borrowing Slot) throws -> Result) rethrows -> Result {
         precondition(slots.indices.contains(Int(slot)), "no such slot")
-        // Given as an array's element it would be copied, a reference count for each of its arrays.
+        // As an array's element it would be copied, a reference count for each of its arrays.
         return try slots.withUnsafeBufferPointer { try body($0[Int(slot)]) }
     }
 
-    /// How many events there are.
+    /// The number of events.
     var count: Int { slots.count - freeSlots.count }
 
-    /// How many more there may be.
+    /// The number of further events within the capacity.
     var room: Int { capacity - count }
 
-    /// Where a push service of an event stands in ``services``.
+    /// The place of an event's push service in ``services``.
     func place(_ slot: Int32, _ service: Int) -> Int { Int(slot) * width + service }
 
     func service(_ token: CallToken) -> Int { place(token.slot.index, Int(token.service)) }
@@ -96,13 +96,13 @@ struct EventTable: ~Copyable, Sendable {
         return now.wall >= expiresAt
     }
 
-    /// Since when an event waits for its outcome: since it was published first, or since the moment that it was given.
+    /// The time since which an event waits for its outcome: its first publication, or its given moment.
     func waitsSince(_ slot: Int32) -> WallTime {
         let published = slots[Int(slot)].publishedAt
         return max(published, slots[Int(slot)].event.notBefore ?? published)
     }
 
-    /// Gives every event that is there, in no order.
+    /// Calls `body` with every event, in no order.
     func forEachPresent(_ body: (Int32) -> Void) {
         var left = count
         for index in slots.indices where left > 0 && slots[index].phase != .free {
@@ -111,29 +111,29 @@ struct EventTable: ~Copyable, Sendable {
         }
     }
 
-    /// There are so many classes of sources from now on; no event is there.
+    /// Sets the number of classes of sources, while there is no event.
     mutating func divide(classes: Int) { bytesByClass = Array(repeating: 0, count: classes) }
 }
 
 // MARK: Coming and going
 
 extension EventTable {
-    /// A record, as far as it is known before it is decoded.
+    /// A record before it is decoded.
     struct Arrival {
         var source: Int
         var callClass: Int
-        /// The place of its request topic; that of a retry is in its headers.
+        /// The place of its request topic; a retry's is in its headers.
         var requestTopic: Int
         /// The index of its partition in the assignment.
         var partition: Int32
         var offset: Int64
         var timestamp: WallTime?
         var isRetry: Bool
-        /// Of its key, value and headers.
+        /// The bytes of its key, value and headers.
         var bytes: Int
     }
 
-    /// Decodes a record into the next free slot, of which there is one.
+    /// Decodes a record into the next free slot, which exists.
     mutating func add(
         _ arrival: Arrival, topic: String, number: Int32, value: RawSpan, headers: HeaderList,
         decoder: borrowing RecordDecoder, now: Moment
@@ -169,7 +169,7 @@ extension EventTable {
         return slot
     }
 
-    /// Takes what can't be read into the next free slot, of which there is one.
+    /// Puts an unreadable range into the next free slot, which exists.
     mutating func add(
         _ arrival: Arrival, unreadable failure: DecodingFailure, topic: String, number: Int32,
         decoder: borrowing RecordDecoder, now: Moment
@@ -182,13 +182,13 @@ extension EventTable {
         return slot
     }
 
-    /// A retry's headers told its request topic.
+    /// Notes the request topic found in a retry's headers.
     mutating func findRequestTopic(_ slot: Int32, value: RawSpan, among topics: RequestTopics) {
         let place = withSlot(slot) { topics.place(of: $0.event.bytes(of: $0.event.originTopic, value: value)) }
         slots[Int(slot)].requestTopic = Int32(place)
     }
 
-    /// What is wrong with how an event was published to a request topic with so many partitions.
+    /// The fault in an event's publication to a request topic with this many partitions.
     func publisherFault(
         of slot: Int32, key: RawSpan?, value: RawSpan, headers: HeaderList, partition: Int32, count: Int
     ) -> PublisherFault? {
@@ -197,7 +197,8 @@ extension EventTable {
         }
     }
 
-    /// Decodes a request record into the next free slot without taking it; `nil` when it is no event or there is no slot.
+    /// Decodes a request record into the next free slot without taking it; `nil` when it is no event or no slot is
+    /// free.
     mutating func peek(
         topic: String, number: Int32, partition: Int32, offset: Int64, value: RawSpan, headers: HeaderList,
         decoder: borrowing RecordDecoder, hashSeed: UInt64
@@ -214,7 +215,7 @@ extension EventTable {
         return slot
     }
 
-    /// Every push service of a decoded event is to be called.
+    /// Opens every push service of a decoded event.
     mutating func openServices(_ slot: Int32, value: RawSpan, hashSeed: UInt64) {
         let place = Int(slot)
         slots[place].open = slots[place].event.pushServices
@@ -228,7 +229,7 @@ extension EventTable {
         hashNames(slot, value: value, seed: hashSeed)
     }
 
-    /// Notes what the event's source, campaign and user are told apart by.
+    /// Notes the hashes of the event's source, campaign and user.
     private mutating func hashNames(_ slot: Int32, value: RawSpan, seed: UInt64) {
         let hashes = withSlot(slot) { $0.event.hashes(value: value, seed: seed) }
         slots[Int(slot)].sourceHash = hashes.source
@@ -264,7 +265,7 @@ extension EventTable {
 // MARK: The way of an event
 
 extension EventTable {
-    /// It is its turn to be called.
+    /// Makes the event active, in its turn.
     mutating func activate(_ slot: Int32, now: MonotonicTime) {
         slots[Int(slot)].phase.become(.active)
         slots[Int(slot)].activeSince = now
@@ -290,21 +291,21 @@ extension EventTable {
         return true
     }
 
-    /// The first event of the line in which this one is, and how many are before this one.
+    /// The first event of this one's line, and the number of events before this one.
     func ahead(of slot: Int32) -> (first: Int32, count: Int)? { order.ahead(of: slot) }
 
-    /// How many events there are in a line.
+    /// The number of events in a line.
     func lineCount(of line: UInt64) -> Int { order.count(line: line) }
 
-    /// It goes behind so many earlier events of its user.
+    /// Notes the number of its user's earlier events that it was deferred behind.
     mutating func noteBehind(_ slot: Int32, _ count: Int) { slots[Int(slot)].behind = count }
 
-    /// Which of its user's events it has its order among.
+    /// Sets the stream of its user's events in which it has its order.
     mutating func setStream(_ slot: Int32, _ stream: UInt64) { slots[Int(slot)].stream = stream }
 
-    /// Everything about the event is decided, and its turn among its user's events is over.
+    /// Settles the event, which ends its turn among its user's events.
     ///
-    /// - Returns: Whose turn it is.
+    /// - Returns: The next event in turn.
     mutating func settle(_ slot: Int32) -> Int32? {
         slots[Int(slot)].phase.become(.settling)
         guard slots[Int(slot)].isOrdered else { return nil }
@@ -314,67 +315,67 @@ extension EventTable {
         return next
     }
 
-    /// An event that could not be read has no push services.
+    /// Settles an undecodable event, which has no push services.
     mutating func settleUndecodable(_ slot: Int32) {
         slots[Int(slot)].phase.become(.settling)
         slots[Int(slot)].open = PushServiceSet()
     }
 
-    /// A record of the event was refused.
+    /// Isolates the event, because one of its records was refused.
     mutating func isolate(_ slot: Int32) {
         refusedCount += 1
         slots[Int(slot)].phase.become(.refused)
     }
 
-    /// The place of the topic that refused its record.
+    /// Sets the place of the topic that refused its record.
     mutating func setRefusing(_ slot: Int32, _ topic: Int) { slots[Int(slot)].refusingTopic = topic }
 
-    /// A record of it was refused, and it is to blame itself; how often that has been so.
+    /// Counts a refusal for the event's own sake; returns the number of earlier ones.
     mutating func countRefusal(_ slot: Int32) -> Int64 {
         slots[Int(slot)].refusals += 1
         return slots[Int(slot)].refusals
     }
 
-    /// An event of which a record was refused is tried again.
+    /// Tries an event with a refused record again.
     mutating func tryAgain(_ slot: Int32) {
         slots[Int(slot)].phase.become(.settling)
         refusedCount -= 1
     }
 
-    /// The events behind this one go elsewhere; the first of them, each followed by ``leaveLine(_:)``.
+    /// Takes the events behind this one elsewhere; returns the first of them, each followed by ``leaveLine(_:)``.
     mutating func takeFollowers(of slot: Int32) -> Int32? { order.takeFollowers(of: slot) }
 
-    /// A follower goes elsewhere; the next one.
+    /// Takes a follower elsewhere; returns the next one.
     mutating func leaveLine(_ follower: Int32) -> Int32? {
         slots[Int(follower)].isOrdered = false
         return order.behind(follower)
     }
 
-    /// No event waits for another any more.
+    /// Forgets the order, because no event waits for another any more.
     mutating func forgetOrder() { order.removeAll() }
 
-    /// It holds back the rest of its retry partition, or does not any more.
+    /// Sets whether it holds back the rest of its retry partition.
     mutating func setHoldsSource(_ slot: Int32, _ holds: Bool) { slots[Int(slot)].holdsSource = holds }
 
-    /// It holds up others for too long.
+    /// Notes that it holds up others for too long.
     mutating func noteBlocking(_ slot: Int32) { slots[Int(slot)].isBlocking = true }
 
-    /// Its record was copied.
+    /// Notes that its record was copied.
     mutating func noteKept(_ slot: Int32) { slots[Int(slot)].isKept = true }
 
-    /// Every active event counts as active only from now on.
+    /// Restarts the time of every active event.
     mutating func restartActive(now: MonotonicTime) {
         for index in slots.indices where slots[index].phase == .active { slots[index].activeSince = now }
     }
 
-    /// The offsets of a partition mean nothing any more, from this one on.
+    /// Forgets the offsets of a partition from this one on, which have no meaning any more.
     mutating func forgetOffsets(of partition: Int32, from offset: Int64) {
         for index in slots.indices where slots[index].partition == partition && slots[index].offset >= offset {
             slots[index].offset = Slot.noOffset
         }
     }
 
-    /// What the event is remembered by; 0 when it is not.
+    /// Sets the event's identity in the memory; 0 without one.
     mutating func setIdentity(_ slot: Int32, _ identity: UInt64) {
         slots[Int(slot)].identity = identity
         slots[Int(slot)].mayBeDuplicate = false
@@ -382,7 +383,7 @@ extension EventTable {
 
     /// - Parameters:
     ///   - number: The push service's number in the memory of notifications.
-    ///   - first: The number of the one that it may be a duplicate of.
+    ///   - first: The number of the notification that it may duplicate.
     mutating func remember(_ slot: Int32, _ service: Int, as number: Int, first: Int?) {
         let index = place(slot, service)
         services[index].memory = number
@@ -390,7 +391,7 @@ extension EventTable {
         if first != nil { slots[Int(slot)].mayBeDuplicate = true }
     }
 
-    /// It is no duplicate of the one before it.
+    /// Notes that it is no duplicate of the one before it.
     mutating func forgetFirst(_ index: Int) { services[index].first = -1 }
 }
 
@@ -405,7 +406,7 @@ extension EventTable {
 
     mutating func awaitCredentials(_ index: Int) { services[index].phase.become(.awaitingCredentials) }
 
-    /// When its credentials were refused, as the number of the latest call of all.
+    /// Notes a refusal of its credentials, with the number of the latest call of all.
     mutating func noteRefused(_ index: Int, at sequence: UInt64) { services[index].refusedAt = sequence }
 
     mutating func beginCall(_ token: CallToken, sequence: UInt64, now: WallTime) {
@@ -437,7 +438,7 @@ extension EventTable {
         slots[Int(slot)].failures.append(failure)
     }
 
-    /// True when every push service of the event is decided.
+    /// Decides a push service; true when every one of the event is decided.
     mutating func decide(_ slot: Int32, _ service: Int, _ verdict: ServiceState.Verdict, now: WallTime) -> Bool {
         let index = place(slot, service)
         services[index].phase.become(.decided)
@@ -447,7 +448,7 @@ extension EventTable {
         return slots[Int(slot)].isDecided
     }
 
-    /// What was to come again can only be kept as a dead letter.
+    /// Replaces a retry that can only be kept as a dead letter.
     mutating func replaceVerdict(_ index: Int, _ reason: DeadLetterReason, now: WallTime) {
         services[index].verdict = .dead(reason)
         services[index].decidedAt = now
@@ -455,7 +456,7 @@ extension EventTable {
 }
 
 extension DecodedEvent {
-    /// What its source, its campaign and its user are told apart by; 0 without a source or a campaign.
+    /// The hashes of its source, campaign and user; 0 without a source or a campaign.
     fileprivate func hashes(value: RawSpan, seed: UInt64) -> (source: UInt64, campaign: UInt64, user: UInt64) {
         (
             source.isPresent ? ByteHash.hash(bytes(of: source, value: value), seed: seed) : 0,

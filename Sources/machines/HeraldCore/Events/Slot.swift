@@ -2,15 +2,15 @@ public import HeraldEvents
 internal import HeraldKernel
 public import HeraldTime
 
-/// One taken event, from its record's arrival until everything that it causes is durable.
+/// One taken event, from its record's arrival until all of its records are durable.
 public struct Slot: Sendable {
     enum Phase: String, CaseIterable, CheckedState {
         case free
-        /// Behind another event of its user.
+        /// It waits behind another event of its user.
         case behindUser
-        /// Until its moment, in memory.
+        /// It waits in memory until its moment.
         case waiting
-        /// Calls are wanted, under way or waiting for a quick retry.
+        /// Its calls are wanted, under way or waiting for a quick retry.
         case active
         /// Everything is decided; its records are on their way to the broker, or wait for the next transaction.
         case settling
@@ -34,7 +34,7 @@ public struct Slot: Sendable {
         ])
     }
 
-    /// How often the slot was used.
+    /// The number of uses of the slot.
     public internal(set) var generation: UInt32 = 0
     var phase = Phase.free
     /// Whether the record came from a retry topic.
@@ -48,54 +48,54 @@ public struct Slot: Sendable {
     var source: Int32 = 0
     /// The place of the request topic that the event was published to (``RequestTopics``).
     var requestTopic: Int32 = 0
-    /// The class in which its calls wait: that of its source.
+    /// The class of its calls: that of its source.
     var callClass: Int32 = 0
     /// The record's offset; ``noOffset`` when the topic that it was in is gone.
     public internal(set) var offset: Int64 = 0
     static let noOffset: Int64 = -1
-    /// When the record was written, if its timestamp can be that.
+    /// The record's time stamp, if plausible.
     public internal(set) var timestamp: WallTime?
-    /// When the event was published first; when it was taken, where no timestamp can be that.
+    /// The time of the event's first publication; the time of its arrival without a plausible time stamp.
     public internal(set) var publishedAt = WallTime(milliseconds: 0)
-    /// What the record says; its fields point into the record's value and into its scratch buffer.
+    /// The record's content; its fields point into the record's value and into its scratch buffer.
     public internal(set) var event = DecodedEvent()
-    /// Why it did not decode.
+    /// The reason why it did not decode.
     public internal(set) var failure: DecodingFailure?
     /// The services that are not decided yet.
     var open = PushServiceSet()
     var callsOut: UInt8 = 0
     /// Whether a call was made in this stay.
     var wasCalled = false
-    /// How often a record of it was refused although everything that could be was left out.
+    /// The number of refusals of its records although everything optional was left out.
     var refusals: Int64 = 0
-    /// The place of the topic that refused it last.
+    /// The place of the latest topic that refused it.
     var refusingTopic = 0
-    /// When the first call was made.
+    /// The time of the first call.
     public internal(set) var firstAttemptAt: WallTime?
     /// The calls of this stay in memory that failed.
     public internal(set) var failures: [FailedAttempt] = []
     var userHash: UInt64 = 0
-    /// Of its user and the request partition that it was published to.
+    /// The hash of its user and its request partition.
     var stream: UInt64 = 0
-    /// How many earlier events of its user it was deferred behind; 0 = it was not.
+    /// The number of its user's earlier events that it was deferred behind; 0 = it was not.
     var behind = 0
-    /// What it is remembered by; 0 when it is not.
+    /// Its identity in the memory; 0 without one.
     var identity: UInt64 = 0
-    /// Another one with this identity came before, for one of its push services.
+    /// Whether another event with this identity came before, for one of its push services.
     var mayBeDuplicate = false
-    /// Of the event's `source`; 0 without one.
+    /// The hash of the event's `source`; 0 without one.
     var sourceHash: UInt64 = 0
-    /// Of the event's `campaign`; 0 without one.
+    /// The hash of the event's `campaign`; 0 without one.
     var campaign: UInt64 = 0
-    /// What it holds in memory: the record's key, value and headers, and the event's scratch buffer.
+    /// The bytes that it holds in memory: the record's key, value and headers, and the event's scratch buffer.
     var bytes = 0
-    /// When its record was taken.
+    /// The time at which its record was taken.
     public internal(set) var takenAt = MonotonicTime.distantPast
     /// Whether its record was copied because it stays.
     var isKept = false
-    /// When it became the first of its user, or was taken.
+    /// The time at which it became the first of its user, or was taken.
     var activeSince = MonotonicTime.distantPast
-    /// It holds up others for too long: it goes to a delay topic instead of being called again from memory.
+    /// Whether it holds up others for too long: it goes to a delay topic instead of being called again from memory.
     var isBlocking = false
 
     /// Nothing, of a type that has no layout, so that a slot has none either, and code that only reads it is given its
@@ -107,24 +107,24 @@ public struct Slot: Sendable {
 
 /// A call that failed, for the history of a retry or dead letter.
 public struct FailedAttempt: Sendable, Equatable {
-    /// When the call was made.
+    /// The time of the call.
     public var at: WallTime
     /// The push service's index.
     public var service: UInt8
-    /// How the call ended.
+    /// The call's result.
     public var result: CallResult
 }
 
-/// Where one push service of one event stands.
+/// The state of one push service of one event.
 struct ServiceState: Sendable {
     enum Phase: String, CaseIterable, CheckedState {
         case idle
-        /// In the queue of wanted calls.
+        /// It is in the queue of wanted calls.
         case wanted
         case calling
-        /// Refused, until the credentials were renewed.
+        /// It was refused, and waits for the renewal of the credentials.
         case awaitingCredentials
-        /// Waits in memory for a quick retry.
+        /// It waits in memory for a quick retry.
         case resting
         case decided
 
@@ -147,7 +147,7 @@ struct ServiceState: Sendable {
     enum Verdict: Equatable {
         case none
         case delivered
-        /// The same event came before and ended so (`nil`: an earlier owner dealt with it): not called.
+        /// The same event came before with this outcome (`nil`: an earlier owner settled it): not called.
         case duplicate(of: Outcome?)
         case expired
         /// Its campaign is over: not called.
@@ -160,18 +160,18 @@ struct ServiceState: Sendable {
     var verdict = Verdict.none
     var attempts = 0
     var status = 0
-    /// Its call hangs while others are answered.
+    /// Whether its call hangs while others are answered.
     var isHanging = false
-    /// Its call has one of the places for those that may hang.
+    /// Whether its call has one of the places for those that may hang.
     var isSuspect = false
     /// The number of the latest call.
     var sequence: UInt64 = 0
     /// The number of the latest call of all when this service's credentials were refused; 0 = never.
     var refusedAt: UInt64 = 0
     var decidedAt = WallTime(milliseconds: 0)
-    /// Its number in the memory of notifications, and that of the one that came before it; -1 = none.
+    /// Its number in the memory of notifications, and the number of the earlier one; -1 = none.
     var memory = -1
     var first = -1
-    /// What the latest call ended with: why it failed, or what the backend calls the message.
+    /// The detail of the latest call's end: the failure, or the backend's id of the message.
     var detail: String?
 }

@@ -1,57 +1,57 @@
 import HeraldTime
 
-/// Users with more events than their share of the slots: which of their events are out in the delay topics, and when each has
-/// its turn.
+/// Users with more events than their share of the slots: the events of theirs that are out in the delay topics, and the
+/// turn of each.
 ///
-/// The events of a user from one request partition are a *stream*, in the order of their offsets. What is deferred by one delay
-/// comes back in the order in which it was deferred, because a record's key chooses its partition in each delay topic. An event
-/// of which an earlier one is out is deferred again, and so the order stays.
+/// The events of a user from one request partition are a *stream*, in the order of their offsets. Events deferred by
+/// one delay return in the order of their deferral, because a record's key chooses its partition in each delay topic.
+/// An event with an earlier one out is deferred again, which preserves the order.
 ///
-/// An event is deferred by the longest delay that is over before there is room for it. It comes back for shorter and shorter
-/// ones, and so all of them come in time for their turn without going round every few seconds. Where even the longest delay is
-/// short, a backlog would go round all the time: from all topics but that of the shortest delay, only so many a second are taken
-/// back whose turn has not come, and the plan counts with it.
+/// An event is deferred by the longest delay that ends before there is room for it. It returns for shorter and shorter
+/// ones, so all of them return in time for their turn without circulating every few seconds. Where even the longest
+/// delay is short, a backlog would circulate constantly: so from all topics but that of the shortest delay, only a
+/// limited number a second is taken back before its turn, and the plan counts with that.
 struct UserBackpressure: Sendable {
-    /// So many streams are known at the same time; what more users have beyond their share waits in memory.
+    /// The most streams known at the same time; further users' excess events wait in memory.
     static let most = 256
-    /// So many deferred events are known, 16 bytes for each; of more the order is that in which they come back.
+    /// The most deferred events known, 16 bytes for each; beyond that, events keep the broker's order.
     static let mostOut = 262_144
-    /// No event is deferred for less: each time costs a record.
+    /// The shortest deferral: each costs a record.
     static let shortest: Milliseconds = .milliseconds(250)
-    /// So long after its delay an event may come back.
+    /// The time after its delay in which an event may return.
     static let grace: Milliseconds = .minutes(1)
 
-    /// So many a second are taken back before their turn from the topics of longer delays.
+    /// The number of events taken back each second before their turn from the topics of longer delays.
     static let returnsPerSecond = 2_000
-    /// So many of a user of whom nothing is in memory: the plan was wrong, because his calls became quicker.
+    /// The same for a user without events in memory: the plan was wrong, because the user's calls became quicker.
     static let returnsPerSecondWhenIdle = 16_000
-    /// So much earlier than at that rate they may come.
+    /// The time by which they may be ahead of that rate.
     private static let tolerance: Milliseconds = .milliseconds(50)
-    /// What is due later has no turn yet: the first record of a long delay would hold back those of all others
+    /// An event due after this has no turn yet: the first record of a long delay would hold back those of all others
     /// until its own moment.
     static let horizon: Milliseconds = .seconds(1)
 
-    /// How an event is deferred.
+    /// The deferral of an event.
     struct Deferral: Equatable {
         /// The index of the delay.
         var delay: Int
-        /// When it comes back (from now), which is not later than the delay.
+        /// The time until it returns, which is not longer than the delay.
         var wait: Milliseconds
-        /// How many earlier events of the user there are.
+        /// The number of the user's earlier events.
         var behind: Int
     }
 
     private let delays: [Milliseconds]
     private var streams: [UInt64: Stream] = [:]
-    /// How many events of all streams are known to be out.
+    /// The number of known events of all streams that are out.
     var out: Int { outByDelay.reduce(0, +) }
     private var outByDelay: [Int]
-    /// How many deferred events the broker does not have yet, without transactions.
+    /// The number of deferred events that the broker does not have yet, without transactions.
     var onTheWay = 0
-    /// When the next may be taken back.
+    /// The time at which the next one may be taken back.
     private var opens = MonotonicTime.distantPast
 
-    /// - Parameter delays: those of the delay topics, rising.
+    /// - Parameter delays: the delays of the delay topics, rising.
     init(delays: [Milliseconds]) {
         self.delays = delays
         outByDelay = Array(repeating: 0, count: delays.count)
@@ -62,7 +62,7 @@ struct UserBackpressure: Sendable {
     /// Whether no earlier event of the stream is out.
     func isNext(_ offset: Int64, of stream: UInt64) -> Bool {
         guard let earliest = streams[stream]?.earliest else { return true }
-        // Its own offset is a second copy of it, of which each would wait for the other.
+        // An event out at its own offset is a second copy of it, and each would wait for the other.
         return offset <= earliest
     }
 
@@ -72,16 +72,16 @@ struct UserBackpressure: Sendable {
     /// Defers an event.
     ///
     /// - Parameters:
-    ///   - line: how many events of the user are in memory.
-    ///   - share: how many there may be.
+    ///   - line: the number of the user's events in memory.
+    ///   - share: the most of them.
     mutating func deferEvent(
         at offset: Int64, of key: UInt64, line: Int, share: Int, now: MonotonicTime
     ) -> Deferral {
-        // In its place all along: a copy of the stream would have the next change copy all that is out of it.
+        // In place: a copy of the stream would make the next change copy all of its events that are out.
         let (earlier, interval) = withStream(key, now: now) { ($0.count(before: offset), $0.interval) }
-        // It is deferred because of one, and how many are out before it is only an estimate.
+        // An earlier event is certain; the number of those out before it is only an estimate.
         let behind = max(1, line + earlier)
-        // It comes back when a quarter of the share is free.
+        // It returns when a quarter of the share is free.
         let wait = Double(max(0, behind - share * 3 / 4)) * Double(interval) / 1_000_000
         let wanted = max(Self.shortest, .milliseconds(Int64(min(wait, Double(DeferralPlan.longest.count)))))
         let queued = Milliseconds.milliseconds(outByDelay.dropFirst().reduce(0, +) * 1_000 / Self.returnsPerSecond)
@@ -91,21 +91,21 @@ struct UserBackpressure: Sendable {
         return Deferral(delay: delay, wait: min(wanted, delays[delay]), behind: behind)
     }
 
-    /// Gives a stream, which is known from now on, to `body`.
+    /// Calls `body` with a stream, which is known from now on.
     private mutating func withStream<Result>(
         _ key: UInt64, now: MonotonicTime, _ body: (inout Stream) -> Result
     ) -> Result {
         body(&streams[key, default: Stream(delays: delays.count, now: now)])
     }
 
-    /// An event came back from the topic of this delay.
+    /// Notes that an event returned from the topic of this delay.
     mutating func returned(_ offset: Int64, of stream: UInt64, from delay: Int, now: MonotonicTime) {
         outByDelay[delay] -= streams[stream]?.remove(offset, delay, now: now) ?? 0
     }
 
-    /// When an event may be taken back that is back from the topic of this delay at `moment`.
+    /// The time at which an event that returned from the topic of this delay at `moment` may be taken back.
     ///
-    /// - Parameter isIdle: whether nothing of the user is in memory.
+    /// - Parameter isIdle: whether the user has no event in memory.
     mutating func returns(
         _ offset: Int64, of stream: UInt64, from delay: Int, at moment: MonotonicTime, isIdle: Bool
     ) -> MonotonicTime {
@@ -116,12 +116,13 @@ struct UserBackpressure: Sendable {
         return start > moment.advanced(by: Self.tolerance) ? start : moment
     }
 
-    /// An event of the stream was called, and ended so long after it had become the first of its user (nanoseconds).
+    /// Notes that an event of the stream was called, and ended this long after it had become the first of its user
+    /// (nanoseconds).
     mutating func called(_ stream: UInt64, took duration: Int64, now: MonotonicTime) {
         streams[stream]?.called(duration, now: now)
     }
 
-    /// Gives up what should have come back long ago, and forgets the users that are not loud any more.
+    /// Gives up overdue events, and forgets the users that are not loud any more.
     mutating func sweep(now: MonotonicTime) {
         guard !streams.isEmpty else { return }
         let limit = now.advanced(by: -Self.grace)
@@ -134,7 +135,7 @@ struct UserBackpressure: Sendable {
         }
     }
 
-    /// Other partitions come, or other offsets.
+    /// Forgets everything, because other partitions or other offsets come.
     mutating func removeAll() {
         self = Self(delays: delays)
     }
@@ -142,22 +143,22 @@ struct UserBackpressure: Sendable {
 
 /// One user's events from one request partition.
 private struct Stream: Sendable {
-    /// So long an event takes until one has shown it (nanoseconds).
+    /// The assumed duration of an event until one has shown it (nanoseconds).
     private static let firstGuess: Int64 = 10_000_000
-    /// What an event takes is believed quickly when it is less than before, and slowly when it is more.
+    /// The weights of a new duration: a shorter one is believed quickly, and a longer one slowly.
     ///
-    /// While a flood is read everything takes longer, and what was deferred for too long would leave the user without events
+    /// While a flood is read everything takes longer, and events deferred for too long would leave the user without any
     /// later. One hop too many costs less.
     private static let (falling, rising): (Int64, Int64) = (4, 128)
 
-    /// What is out, by delay.
+    /// The events that are out, by delay.
     private var lanes: [DeferredOffsets]
     /// The highest offset that was deferred.
     private var highest: Int64 = 0
-    /// So long an event takes (nanoseconds).
+    /// The duration of an event (nanoseconds).
     private(set) var interval = firstGuess
     private var isGuess = true
-    /// When something was heard of it.
+    /// The time of its latest event.
     private(set) var latest: MonotonicTime
 
     init(delays: Int, now: MonotonicTime) {
@@ -170,7 +171,7 @@ private struct Stream: Sendable {
     /// The lowest offset that is out.
     var earliest: Int64? { lanes.lazy.compactMap(\.lowest).min() }
 
-    /// How many events are out before this one, about: what is out is taken to lie evenly among the offsets.
+    /// The approximate number of events out before this one, as if they lay evenly among the offsets.
     func count(before offset: Int64) -> Int {
         guard let earliest, offset > earliest else { return 0 }
         let out = out
@@ -178,7 +179,7 @@ private struct Stream: Sendable {
         return Int(Double(out) * Double(offset - earliest) / Double(highest - earliest))
     }
 
-    /// How many more are out.
+    /// Adds an event; returns the number of additional events out.
     mutating func add(_ offset: Int64, _ delay: Int, isKnown: Bool, now: MonotonicTime) -> Int {
         latest = now
         highest = max(highest, offset)
@@ -186,7 +187,7 @@ private struct Stream: Sendable {
         return lanes[delay].append(offset, now: now) ? 1 : 0
     }
 
-    /// How many fewer are out.
+    /// Removes an event; returns the number of events no longer out.
     mutating func remove(_ offset: Int64, _ delay: Int, now: MonotonicTime) -> Int {
         lanes[delay].remove(offset, now: now)
     }
@@ -198,33 +199,33 @@ private struct Stream: Sendable {
         isGuess = false
     }
 
-    /// How many fewer are out.
+    /// Gives up events; returns the number of events no longer out.
     mutating func giveUp(_ delay: Int, before limit: MonotonicTime) -> Int { lanes[delay].giveUp(before: limit) }
 }
 
-/// The offsets of a stream that one delay has out, in the order in which they come back.
+/// The offsets of a stream that one delay has out, in the order of their return.
 private struct DeferredOffsets: Sendable {
-    /// So many events are looked at for the one that came back; those before it are lost.
+    /// The number of events searched for the one that returned; those before it are lost.
     private static let longestSearch = 1_024
 
     private enum Return {
         case notSeen
         case seen
-        /// None came back in time: another worker consumes the partition, and knows more than this one.
+        /// None returned in time: another worker consumes the partition, and knows more than this one.
         case missed
     }
 
     private var offsets = Ring<Int64>(capacity: 0, filler: 0)
-    /// Those with no lower one behind them, so the first is the lowest of all.
+    /// The offsets without a lower one behind them, so the first is the lowest of all.
     private var minima = Ring<Int64>(capacity: 0, filler: 0)
     private var returns = Return.notSeen
-    /// When the latest came back, or the first was deferred.
+    /// The time at which the latest returned, or the first was deferred.
     private var progress = MonotonicTime.distantPast
 
     var count: Int { offsets.count }
     var lowest: Int64? { minima.first }
 
-    /// False when they do not come back to this worker.
+    /// Appends an offset; false when they do not return to this worker.
     mutating func append(_ offset: Int64, now: MonotonicTime) -> Bool {
         guard returns != .missed else { return false }
         if offsets.isEmpty { progress = now }
@@ -234,7 +235,7 @@ private struct DeferredOffsets: Sendable {
         return true
     }
 
-    /// How many are not out any more: this one, and those that should have come before.
+    /// Removes an offset; returns the number of events no longer out: this one, and those due before it.
     mutating func remove(_ offset: Int64, now: MonotonicTime) -> Int {
         let candidates = 0..<min(offsets.count, Self.longestSearch)
         guard let place = candidates.first(where: { offsets[$0] == offset }) else { return 0 }
@@ -247,7 +248,7 @@ private struct DeferredOffsets: Sendable {
         return place + 1
     }
 
-    /// How many are not out any more, because none came back since this moment.
+    /// Gives up the events if none returned since this moment; returns their number.
     mutating func giveUp(before limit: MonotonicTime) -> Int {
         guard !offsets.isEmpty, progress < limit else { return 0 }
         if returns == .notSeen { returns = .missed }

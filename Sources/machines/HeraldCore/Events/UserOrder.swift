@@ -10,11 +10,11 @@ struct UserOrder {
     private var buckets: [Int32]
     /// For an active slot: the next active slot of its bucket.
     private var nextInBucket: [Int32]
-    /// The slot that comes behind this one of the same user.
+    /// The next slot of the same user.
     private var follower: [Int32]
     /// For an active slot: the last one of its user.
     private var last: [Int32]
-    /// For an active slot: how many of its user there are.
+    /// The number of the user's slots, for an active one.
     private var counts: [Int32]
     private var hashes: [UInt64]
 
@@ -27,7 +27,7 @@ struct UserOrder {
         hashes = Array(repeating: 0, count: slots)
     }
 
-    /// There are so many slots from now on, never fewer than before.
+    /// Grows to this many slots, never fewer than before.
     mutating func grow(slots: Int) {
         let more = Array(repeating: Self.none, count: slots - hashes.count)
         nextInBucket += more
@@ -75,7 +75,7 @@ struct UserOrder {
         return true
     }
 
-    /// How many slots the line with this hash has.
+    /// The number of slots in the line with this hash.
     func count(line hash: UInt64) -> Int { active(of: hash).map { Int(counts[$0]) } ?? 0 }
 
     /// The active slot of the line with this hash.
@@ -88,7 +88,7 @@ struct UserOrder {
         return nil
     }
 
-    /// The active slot of the line in which `slot` is, and how many are before `slot`.
+    /// The active slot of the line of `slot`, and the number of slots before `slot`.
     func ahead(of slot: Int32) -> (first: Int32, count: Int)? {
         guard let first = active(of: hashes[Int(slot)]) else { return nil }
         var count = 0
@@ -136,7 +136,7 @@ struct UserOrder {
         return first == Self.none ? nil : first
     }
 
-    /// The slot behind one that ``takeFollowers(of:)`` gave.
+    /// The slot after a result of ``takeFollowers(of:)``.
     func behind(_ slot: Int32) -> Int32? { follower[Int(slot)] == Self.none ? nil : follower[Int(slot)] }
 
     /// Forgets all users.

@@ -1,6 +1,6 @@
 import HeraldTime
 
-/// Knows which of many numbered entries arrived within a window of time.
+/// The arrivals of numbered entries within a window of time.
 ///
 /// Entries come in the order of their numbers and, as is made sure here, of their times. So a mark for each tick in
 /// which some came says it all: at most 1025 marks, however many entries. A tick is the least power of two, in
@@ -47,7 +47,7 @@ struct ArrivalTimes {
         return self[firstMark(since: horizon(of: self[count - 1].tick))].first
     }
 
-    /// Forgets what is before the window that ends now, and takes what came later than now for having come now.
+    /// Forgets the entries before the window that ends now; later entries count as having arrived now.
     mutating func expire(now: WallTime) {
         let tick = now.milliseconds >> tickBits
         var later: Mark?

@@ -1,6 +1,6 @@
 package import HeraldTime
 
-/// What is done beyond a committed offset, as the commit's metadata carries it from one owner of a partition to the next.
+/// The work done beyond a committed offset, carried by the commit's metadata from one owner of a partition to the next.
 ///
 /// The text is ASCII (librdkafka and brokers treat metadata as a string): `h3`, a letter, and base64 without padding of
 /// a check sum, what is known of the log (``LogEvidence``, two LEB128 numbers: its newest time stamp and one, and its begin)
@@ -9,17 +9,17 @@ package import HeraldTime
 /// the partition too (``PartitionIdentity``): a text that another program wrote, or that belongs to another offset, partition
 /// or cluster, must never skip an event.
 package struct CompletionMap: Equatable {
-    /// The most characters that a text has: the default of the broker's `offset.metadata.max.bytes`.
+    /// The most characters of a text: the default of the broker's `offset.metadata.max.bytes`.
     static let limit = 4_096
     /// The most bytes of payload that fit into it, behind three letters, a check sum of four bytes, and evidence of sixteen.
     static let payloadLimit = (limit - 3) / 4 * 3 - 4 - 16
     private static let version: [UInt8] = Array("h3".utf8)
-    /// No map reaches further than this, nor is one read that does: 2 MiB of bits.
+    /// The farthest reach of a map, written or read: 2 MiB of bits.
     static let farthest: Int64 = 1 << 24
 
     /// The ranges that are done, rising, none touching another.
     package private(set) var done: [Range<Int64>] = []
-    /// What is known of the log.
+    /// The facts known of the log.
     package var evidence: LogEvidence?
 
     /// Adds a range that lies above all others.
@@ -33,7 +33,7 @@ package struct CompletionMap: Equatable {
 
     // MARK: Text
 
-    /// Whether the payload of so many runs that are done is within `limit` bytes, wherever they lie below `distance`.
+    /// Whether the payload of `runs` done runs is within `limit` bytes, wherever they lie below `distance`.
     static func fits(runs: Int, within distance: Int64, into limit: Int) -> Bool {
         guard distance < farthest else { return false }
         if distance <= Int64(limit) * 8 { return true }
@@ -50,7 +50,7 @@ package struct CompletionMap: Equatable {
 
     /// The map as a text for a commit of `offset`; empty when nothing is done beyond it and nothing is known of the log.
     ///
-    /// What does not fit is left out from the far end: it would be done again, never lost.
+    /// The far end is left out when it does not fit: it would be done again, never lost.
     package func text(committing offset: Int64, of partition: PartitionIdentity) -> String {
         guard !done.isEmpty || evidence != nil else { return "" }
         let (runs, isWhole) = runLengths(from: offset)
@@ -192,14 +192,14 @@ package struct CompletionMap: Equatable {
     }
 }
 
-/// What tells a partition from all others, of its own cluster and of others, in the check sum of a ``CompletionMap``.
+/// The identity of a partition within all clusters, for the check sum of a ``CompletionMap``.
 ///
 /// A mirror that copies a group's offsets to another cluster copies their metadata too, but a copied topic has offsets
 /// of its own: there a map would name events that are not done.
 package struct PartitionIdentity: Sendable, Equatable {
     fileprivate let sum: FNV1a
 
-    /// - Parameter cluster: the cluster's own identity; empty where brokers do not say it.
+    /// - Parameter cluster: the cluster's own identity; empty where brokers do not have one.
     package init(cluster: String, topic: String, partition: Int32) {
         var sum = FNV1a()
         // No name has a zero byte in it.

@@ -1,18 +1,18 @@
-/// Which of many numbered notifications may be a duplicate of which one before it.
+/// The links from numbered notifications to the earlier ones that they may duplicate.
 ///
-/// A ring in the order of the numbers, of those that may be one only: few of all, so that the others take no room. Eight
+/// A ring in the order of the numbers, only of possible duplicates: few of all, so that the others take no room. Eight
 /// bytes for each; it grows by doubling. Numbers that are remembered together are less than 2³¹ apart.
 struct DuplicateLinks {
     private struct Link: BitwiseCopyable {
         /// The low half of the number.
         var number: UInt32
-        /// How far before it the first one came.
+        /// The distance to the first one.
         var distance: UInt32
     }
 
     private static let smallestCapacity = 16
 
-    /// As many as a power of two, or none.
+    /// A power of two of entries, or none.
     private var ring: [Link] = []
     private var oldest = 0
     private var count = 0
@@ -27,7 +27,7 @@ struct DuplicateLinks {
         count &+= 1
     }
 
-    /// What `number` may be a duplicate of.
+    /// The notification that `number` may duplicate.
     func first(of number: Int) -> Int? {
         let wanted = UInt32(truncatingIfNeeded: number)
         var low = 0
@@ -41,7 +41,7 @@ struct DuplicateLinks {
         return nil
     }
 
-    /// Forgets `number`, the smallest that is remembered, if it is here.
+    /// Forgets `number`, the smallest remembered one, if it is here.
     @inline(__always)
     mutating func drop(_ number: Int) {
         guard count > 0, ring[oldest].number == UInt32(truncatingIfNeeded: number) else { return }

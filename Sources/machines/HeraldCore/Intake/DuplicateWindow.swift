@@ -1,18 +1,18 @@
 import HeraldEvents
 import HeraldTime
 
-/// What became of a notification that came before, as one byte.
+/// The fate of an earlier notification, as one byte.
 enum FirstFate: Equatable {
-    /// In this engine's memory, not decided.
+    /// It is in this engine's memory, not decided.
     case underWay
-    /// Dealt with by an earlier owner of its partition; its outcome is unknown.
+    /// An earlier owner of its partition settled it; its outcome is unknown.
     case dealtWith
-    /// It ended so; a failure does not make a duplicate of what comes after it.
+    /// It ended with this outcome; a failure does not make a later event a duplicate.
     case ended(Outcome)
     /// It waits in the retry topic of this delay.
     case retrying(delay: Int)
 
-    /// The bytes with one meaning; all those behind them are delays.
+    /// The bytes with one meaning; all later ones are delays.
     private enum Code: UInt8, CaseIterable {
         case underWay, dealtWith, delivered, expired, cancelled, deadLettered
 
@@ -43,7 +43,7 @@ enum FirstFate: Equatable {
         }
     }
 
-    /// Whether what comes later is a duplicate of it, whatever their order.
+    /// Whether a later event is a duplicate of it, whatever their order.
     var makesDuplicates: Bool {
         switch self {
         case .dealtWith: true
@@ -53,7 +53,7 @@ enum FirstFate: Equatable {
     }
 }
 
-/// Remembers the last notifications, and what became of each: so many of them, or those of so long, whichever is less.
+/// Remembers the last notifications and their fates, limited by number and by time.
 ///
 /// A ring in the order of arrival, of hashes with the fate in their last byte, with the low half of its event's offset
 /// beside each, an index that finds a hash in it, and marks in time: 17⅓ bytes for each notification and 16 KiB, and
@@ -77,7 +77,7 @@ struct DuplicateWindow {
     private var hashes: [UInt64] = []
     /// For each of them which event it was, of those with this identity.
     private var origins: [UInt32] = []
-    /// Which one each may be a duplicate of.
+    /// The notification that each may duplicate.
     private var links = DuplicateLinks()
     /// The position of the oldest event in the ring.
     private var oldest = 0
@@ -150,7 +150,7 @@ struct DuplicateWindow {
         Former(number: number(at: position), origin: origins[position], fate: fate(at: position))
     }
 
-    /// What became of the notification with this number; `nil` when it has left the window's tables.
+    /// The fate of the notification with this number; `nil` when it has left the window's tables.
     func fate(of number: Int) -> FirstFate? {
         position(of: number).map { fate(at: $0) }
     }
@@ -223,7 +223,7 @@ struct DuplicateWindow {
     }
 }
 
-/// What makes two events the same one: their source, their identifier and their user, in one request partition.
+/// The identity of an event: its source, its identifier and its user, in one request partition.
 enum DuplicateIdentity {
     /// The identity as 64 bits.
     ///

@@ -2,13 +2,13 @@ import HeraldEvents
 public import HeraldTime
 
 extension Engine {
-    /// Partitions were assigned; taking starts.
+    /// Takes an assignment of partitions; taking starts.
     ///
     /// The lane then gives each of ``sourceList`` a queue.
     ///
     /// - Parameters:
     ///   - cluster: The cluster's own identity; empty where brokers do not say it.
-    ///   - fetched: How many bytes the client has fetched in its life.
+    ///   - fetched: The bytes that the client has fetched in its life.
     ///   - reading: The number of the reading that begins; readings are counted up, also across assignments.
     public mutating func assigned(
         _ assigned: [AssignedPartition], topics: [ConsumedTopic], cluster: String = "", fetched: Int = 0,
@@ -31,33 +31,33 @@ extension Engine {
         if !credentials.areThere { beginOutage(.tokenUnavailable, now: now) }
     }
 
-    /// A partition that was assigned without an offset, and of which nothing was read, has one now.
+    /// Begins a partition that was assigned without an offset, and of which nothing was read, now that it has one.
     ///
     /// - Parameter reading: The number of the reading that begins with it.
     public mutating func begin(_ partition: Int32, _ assigned: AssignedPartition, reading: Int) {
         partitions.begin(partition, assigned, reading: reading, actions: &actions)
     }
 
-    /// The broker does not have the offset of a partition that is to be read next, and has said what it has: what follows.
+    /// Judges a partition whose next offset the broker does not have, by the range that it has.
     ///
-    /// A partition that ends before what was taken is one of a recreated topic, and goes on at its first record: events of
-    /// the old topic that are under way end as always, and its offsets mean nothing in the new one. Or its log was cut off: then
-    /// it goes on behind what was taken, so that nobody is called twice.
+    /// A partition that ends before the taken records belongs to a recreated topic, and continues at its first record:
+    /// events of the old topic that are under way end as always, and its offsets mean nothing in the new one. Or its
+    /// log was cut off: then it continues after the taken records, so that no call is repeated.
     ///
     /// - Parameters:
     ///   - low: The first offset that is there.
-    ///   - high: The offset behind the last record that may be taken.
+    ///   - high: The offset after the last record that may be taken.
     ///   - younger: The first offset whose record is younger than the question's newest time stamp; `nil` without one.
-    ///   - committed: What the group has committed, if anything.
-    ///   - reach: The offset behind the last record that it was seen to have, if anybody looked.
-    ///   - question: When that was asked.
-    ///   - reading: The number of the reading that goes on.
+    ///   - committed: The group's committed offset, if any.
+    ///   - reach: The offset after the last record that it was seen to have, if known.
+    ///   - question: The state when that was asked.
+    ///   - reading: The number of the present reading.
     public mutating func outOfRange(
         _ partition: Int32, low: Int64, high: Int64, younger: Int64? = nil, committed: Int64? = nil,
         reach: Int64? = nil, answering question: RangeQuestion, reading: Int
     ) -> OffsetReset {
         guard question.reading >= partitions[partition].firstReading, let wanted = nextOffset(of: partition),
-            // It has grown past that offset meanwhile, and what was taken of it would be taken twice.
+            // It has grown past that offset meanwhile, and its taken records would be taken twice.
             wanted == question.wanted
         else { return .outdated }
         let reset = OffsetReset.decide(
@@ -73,7 +73,7 @@ extension Engine {
             partitions.deleted(before: low, of: partition)
             partitions.doubt(partition, from: first)
         case .there: partitions.deleted(before: low, of: partition)
-        // Another member has the partition since, and has dealt with what was deleted; this one will hear of it.
+        // Another member has had the partition since, and settled the deleted records; this one will hear of it.
         case .lost: if let committed, committed >= low { return .outdated }
         case .outdated: break
         }
@@ -88,7 +88,7 @@ extension Engine {
         resumeFull(partition)
     }
 
-    /// Nothing that was taken lies at this offset or behind it any more.
+    /// Cuts a partition: no taken record lies at this offset or after it any more.
     private mutating func cut(
         _ partition: Int32, at offset: Int64, passing end: Int64, isProven: Bool, reading: Int
     ) {
@@ -98,7 +98,7 @@ extension Engine {
         resumeFull(partition)
     }
 
-    /// A record that was dealt with, as its offset says, is another one: what lies there from it on is taken.
+    /// Takes anew from an offset whose settled record has been replaced by another one.
     mutating func takeAnew(_ partition: Int32, from offset: Int64, stamped timestamp: WallTime?) {
         let known = max(offset + 1, partitions[partition].start, partitions[partition].doubtful)
         passOver(.replaced, offset..<known, gone: offset..<known, of: partition)
@@ -120,7 +120,7 @@ extension Engine {
                         accepted: place.tracker?.accepted(of: gone) ?? 0))))
     }
 
-    /// Events under way end as always, but nothing at these offsets is theirs any more.
+    /// Forgets offsets that no longer belong to the events under way, which end as always.
     private mutating func forgetOffsets(of partition: Int32, from offset: Int64) {
         for id in committer.members + committer.pending where events.isCurrent(id) {
             let event = events[id.index]
@@ -131,25 +131,25 @@ extension Engine {
         committer.forget(partition: partition, beyond: offset)
     }
 
-    /// The offset that is to be taken next; `nil` when the first record will tell.
+    /// The offset that is to be taken next; `nil` until the first record shows it.
     public func nextOffset(of partition: Int32) -> Int64? { partitions[partition].tracker?.next }
 
-    /// The newest time stamp of all that was taken of a partition (milliseconds since the Unix epoch); `nil` when none is known.
+    /// The newest time stamp of a partition's taken records (milliseconds since the Unix epoch); `nil` when unknown.
     public func newestTaken(of partition: Int32) -> Int64? {
         let newest = partitions[partition].evidence.newest
         return newest < 0 ? nil : newest
     }
 
-    /// The offset from which a partition is read when its reading begins again, which lies below ``nextOffset(of:)`` as
-    /// long as what was dealt with before is read; `nil` when the first record will tell.
+    /// The offset from which a partition is read again, which lies below ``nextOffset(of:)`` while settled records are
+    /// read; `nil` until the first record shows it.
     public func readOffset(of partition: Int32) -> Int64? { partitions.readOffset(of: partition) }
 
-    /// The queues to take from: one for each request topic, one for each partition of a retry topic, because what is
-    /// not due in one partition must not hold back another.
+    /// The queues to take from: one for each request topic, one for each partition of a retry topic, because a record
+    /// that is not due in one partition must not hold back another.
     public var sourceList: [Source] { sources.all }
 
-    /// The group takes the partitions back: what is under way is waited for, the last commit is made, and only then comes
-    /// the action `unassign`.
+    /// Gives the partitions back to the group: the action `unassign` follows only after the calls under way and the
+    /// last commit.
     public mutating func revoked(now: Moment) {
         switch membership {
         case .assigned:
@@ -162,7 +162,7 @@ extension Engine {
         }
     }
 
-    /// The partitions are lost, another member may have them: all their events are dropped and nothing is committed.
+    /// Drops all events of lost partitions, without a commit: another member may have them.
     public mutating func lost(now: Moment) {
         dropEverything()
         append(committer.abandon(now: now.monotonic))
@@ -170,7 +170,7 @@ extension Engine {
         actions.append(lifecycle.lost())
     }
 
-    /// The revoked assignment was answered.
+    /// Notes that the revoked assignment was answered.
     public mutating func unassigned(now: Moment) {
         dropEverything()
         append(committer.abandon(now: now.monotonic))
@@ -180,7 +180,7 @@ extension Engine {
         lifecycle.unassigned()
     }
 
-    /// The worker is to stop: nothing more is taken, what is under way is waited for, and then comes the action `leave`.
+    /// Drains the worker: taking stops, the calls under way end, and then the action `leave` follows.
     public mutating func drain(now: Moment) {
         switch membership {
         case .none:

@@ -2,22 +2,21 @@ import HeraldEvents
 import HeraldKernel
 import HeraldTime
 
-/// Which events came before, and what became of them for each push service.
+/// Repeated events, and the fates of the earlier ones for each push service.
 ///
 /// Two events are the same one when source, id and user are, in one request partition: there the first of two is always
 /// the one with the lower offset. An event whose first one's outcome is known ends as a duplicate; one whose first one
 /// failed is called. One whose first one is under way waits behind it: in memory while that is in memory, else in the
-/// retry topic that the first one is in, whose partition it shares. The consumer of that partition remembers both as
-/// well.
+/// first one's retry topic, whose partition it shares. The consumer of that partition remembers both as well.
 extension Engine {
-    /// How often an event looks whether its first one is decided that no order keeps it behind.
+    /// The interval at which an event that no order keeps behind its first one checks that one's fate.
     private static let followInterval: Milliseconds = .seconds(1)
-    /// So many copies of one event are looked at to find the one before it.
+    /// The number of copies of one event that are searched for the one before it.
     private static let longestSearch = 8
 
-    /// Remembers the event in this slot, and which one it may be a duplicate of.
+    /// Remembers the event in this slot, and the one that it may duplicate.
     ///
-    /// Not a replay, which repeats an event on purpose, and not one without an id of its own.
+    /// Replays, which repeat an event on purpose, and events without an id of their own are not remembered.
     mutating func remember(_ slot: Int32, origin partition: UInt64, value: RawSpan, as fate: FirstFate, now: Moment) {
         events.setIdentity(slot, 0)
         guard configuration.duplicateSize > 0, events[slot].event.hasOwnID, events[slot].event.replays == 0,
@@ -50,10 +49,10 @@ extension Engine {
         return topic &+ UInt64(UInt32(bitPattern: events[slot].event.originPartition))
     }
 
-    /// The number of the notification that one of this origin may be a duplicate of.
+    /// The number of the notification that one of this origin may duplicate.
     ///
-    /// It is none of itself, when it comes back from a retry topic, and waits for none that came later: these lead to the
-    /// one before them.
+    /// An event is not its own duplicate when it returns from a retry topic, and waits for no later one: later ones
+    /// lead to the one before them.
     private func first(of origin: UInt32, behind former: DuplicateWindow.Former?) -> Int? {
         var candidate = former
         for _ in 0..<Self.longestSearch {
@@ -65,10 +64,11 @@ extension Engine {
         return nil
     }
 
-    /// Remembers a request record that was dealt with before: by an earlier owner, or as part of the history that is read
-    /// after an assignment to fill the window again.
+    /// Remembers a settled request record: an earlier owner's, or one of the history that is read after an assignment
+    /// to fill the window again.
     ///
-    /// Not where nobody could say which of them failed: a republication of one that did would never be called.
+    /// Without knowledge of the failures nothing is remembered: a republication of a failed event would never be
+    /// called.
     mutating func rememberDone(
         source: Int, partition: Int32, offset: Int64, value: RawSpan?, headers: HeaderList, now: Moment
     ) {
@@ -88,7 +88,7 @@ extension Engine {
         }
     }
 
-    /// Notes what became of an event for one push service.
+    /// Notes an event's fate for one push service.
     mutating func noteFate(_ index: Int, _ fate: FirstFate) {
         if events.services[index].memory >= 0 { duplicates.note(events.services[index].memory, fate) }
     }
@@ -99,9 +99,9 @@ extension Engine {
         for service in events[slot].open { noteFate(events.place(slot, service), fate) }
     }
 
-    /// Ends what is a duplicate of the event in this slot, and lets it wait whose first one is under way.
+    /// Ends the duplicates in this slot, and has those wait whose first one is under way.
     ///
-    /// False when what is left of it is to be called.
+    /// False when the rest of it is to be called.
     mutating func endsAsDuplicate(_ slot: Int32, now: Moment) -> Bool {
         guard events[slot].mayBeDuplicate else { return false }
         var waits = false
@@ -126,7 +126,7 @@ extension Engine {
         return waits
     }
 
-    /// Goes behind the first one into its retry topic, whose consumer knows how that one ended.
+    /// Follows the first one into its retry topic, whose consumer knows its outcome.
     private mutating func follow(_ slot: Int32, _ service: Int, _ delay: Int, now: Moment) {
         let delay = min(delay, configuration.retry.delays.count - 1)
         let due = now.wall.advanced(by: configuration.retry.delays[delay])
@@ -142,7 +142,7 @@ extension Engine {
 }
 
 extension ServiceState.Verdict {
-    /// What it makes of the notification for those that come after it.
+    /// The fate that it gives the notification for later ones.
     var fate: FirstFate {
         switch self {
         case .none: .underWay

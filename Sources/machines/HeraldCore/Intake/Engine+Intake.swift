@@ -3,9 +3,9 @@ import HeraldKernel
 public import HeraldTime
 
 extension Engine {
-    /// A retry partition whose first record is due later than this is not fetched meanwhile.
+    /// The time by which a retry partition's first record must be due: later ones pause its fetching.
     static let pauseBeyond: Milliseconds = .seconds(10)
-    /// It is fetched again this long before, because a resumed partition takes up to a second.
+    /// The time before that moment at which fetching resumes, because a resumed partition takes up to a second.
     static let resumeAhead: Milliseconds = .seconds(2)
 
     /// The source to take the next record from, or `nil` when nothing should be taken now.
@@ -17,7 +17,7 @@ extension Engine {
         if !health.isInOutage {
             if dispatcher.pressing + calls.busy >= takeLimit { return nil }
         } else if dispatcher.queue.isEmpty {
-            // Every candidate for a probe has gone on uncalled: its campaign is paused, or it expired.
+            // Every candidate for a probe has left without a call: its campaign is paused, or it expired.
             health.lookForCandidates()
         }
         let room = SourceTable.Room(
@@ -26,15 +26,15 @@ extension Engine {
         return sources.next(room, events)
     }
 
-    /// The source was empty: it is not asked again before ``recordsArrived(in:)``.
+    /// Notes an empty source: it is not asked again before ``recordsArrived(in:)``.
     public mutating func exhausted(source: Int) { sources.exhaust(source) }
 
-    /// The source's queue may hold something again; one that is no more is none of ours.
+    /// Notes that the source's queue may have records again; former sources are ignored.
     public mutating func recordsArrived(in source: Int) {
         if source < sources.count { sources.recordsArrived(in: source) }
     }
 
-    /// A record of an assigned partition.
+    /// Takes a record of an assigned partition.
     ///
     /// - Parameters:
     ///   - source: The index in ``sourceList`` of the queue that it belongs to.
@@ -104,24 +104,25 @@ extension Engine {
         return .accepted(id)
     }
 
-    /// Whether ``readAhead(_:fetched:now:)`` has something to say although nothing was fetched since the last time.
+    /// Whether ``readAhead(_:fetched:now:)`` has work although nothing was fetched since the last time.
     public var watchesFetched: Bool { readAhead.isWatching }
 
-    /// Tells how many records lie in the queue of each source, in the order of ``sourceList``, and how many bytes the client
-    /// has fetched in its life; some twenty times a second while there is anything to see, and whenever many bytes have come.
+    /// Takes the number of records in the queue of each source, in the order of ``sourceList``, and the bytes that the
+    /// client has fetched in its life; some twenty times a second while there are any, and whenever many bytes have
+    /// arrived.
     public mutating func readAhead(_ counts: [Int], fetched: Int, now: Moment) {
         guard case .assigned = membership else { return }
         readAhead.look(counts, fetched: fetched, &sources, partitions, now: now.monotonic, actions: &actions)
     }
 
-    /// A partition was read to its end, which is this offset: behind the last record there may be offsets without one (the
-    /// ends of transactions), and a group that has dealt with everything stands behind those.
+    /// Notes that a partition was read to its end, which is this offset: after the last record there may be offsets
+    /// without one (the ends of transactions), and a group that has settled everything stands after those.
     public mutating func endReached(of partition: Int32, at offset: Int64) {
         guard case .assigned = membership else { return }
         if partitions.reachEnd(of: partition, at: offset) { committer.noteNews() }
     }
 
-    /// Goes on with partitions whose map has room again.
+    /// Resumes partitions whose map has room again.
     mutating func resumeFullPartitions() {
         for partition in partitions.indices where partitions.hasRoomAgain(partition) {
             resumeFull(partition)
@@ -133,7 +134,7 @@ extension Engine {
         if partitions.endFull(partition) { actions.append(.resume(partition: partition)) }
     }
 
-    /// Prepares a decoded event and lets it go where its moment wants it.
+    /// Prepares a decoded event and routes it by its moment.
     private mutating func begin(_ slot: Int32, value: RawSpan, now: Moment) {
         events.openServices(slot, value: value, hashSeed: configuration.hashSeed)
         let origin = originHash(of: slot, value: value)
@@ -176,7 +177,7 @@ extension Engine {
         }
     }
 
-    /// Lets a retry go on whose hop is over: it hops again, waits in memory, or is lined up to be called.
+    /// Continues a retry whose hop is over: it hops again, waits in memory, or is lined up to be called.
     mutating func goOn(_ slot: Int32, now: Moment) {
         noteReturn(slot, now: now)
         if events.isExpired(slot, now: now) {
@@ -197,7 +198,7 @@ extension Engine {
         case inMemory(until: WallTime)
     }
 
-    /// How the event has to wait before its calls.
+    /// The event's wait before its calls.
     func waitBefore(_ slot: Int32, now: Moment) -> Wait {
         let never = WallTime(milliseconds: .min)
         var due = events[slot].event.notBefore ?? never
@@ -211,7 +212,7 @@ extension Engine {
             return .hop(delay: delay, due: due)
         }
         if events.waitingCount >= configuration.maxWaiting, !configuration.retry.delays.isEmpty {
-            // Too many wait in memory already. A little late is better than holding up all others.
+            // Too many wait in memory already. A small delay is better than holding up all others.
             return .hop(delay: 0, due: due)
         }
         return .inMemory(until: due)
@@ -232,7 +233,7 @@ extension Engine {
                 switch configuration.ordering {
                 case .key: events[slot].userHash
                 case .partition: UInt64(bitPattern: Int64(events[slot].partition))
-                // Those that may be the same one keep behind each other.
+                // Possible duplicates keep behind each other.
                 case .none: events[slot].identity
                 }
             guard events.lineUp(slot, in: line) else { return }

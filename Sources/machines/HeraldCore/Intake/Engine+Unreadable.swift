@@ -1,32 +1,33 @@
 import HeraldEvents
 public import HeraldTime
 
-/// Batches that can't be read: compression bombs, and what a disk has damaged.
+/// Unreadable batches: compression bombs, and data damaged by a disk.
 ///
-/// The client says that it can't read a batch, at one offset for ever. Whether that lasts, and where the batch ends, a reader
-/// of its own finds out. Meanwhile the partition is in question: nothing of it is taken, because what lies behind the batch
-/// would count what it holds as dealt with.
+/// The client reports an unreadable batch at one offset forever. A reader of its own finds out whether that lasts, and
+/// where the batch ends. Meanwhile the partition is in question: nothing of it is taken, because later offsets would
+/// count the batch's records as settled.
 extension Engine {
-    /// The client can't read the batch at this offset of a partition.
+    /// Notes that the client can't read the batch at this offset of a partition.
     ///
-    /// - Returns: The offset from which somebody else has to try, and to say what came of it by ``batchIsReadable(_:)`` or
-    ///   ``batchIsUnreadable(_:_:reason:answering:now:)``; `nil` when nothing is to be asked.
+    /// - Returns: The offset from which another client has to try, and report by ``batchIsReadable(_:)`` or
+    ///   ``batchIsUnreadable(_:_:reason:answering:now:)``; `nil` without a question.
     public mutating func batchFailed(_ partition: Int32, at offset: Int64) -> Int64? {
         guard case .assigned = membership else { return nil }
         return partitions.question(partition, at: offset)
     }
 
-    /// Somebody else could read it, or could not find out: the lane reads the partition again, from where it was.
+    /// Ends the question: another client could read it, or could not find out. The lane reads the partition again from
+    /// its place.
     public mutating func batchIsReadable(_ partition: Int32) { _ = partitions.endQuestion(partition) }
 
-    /// Nobody can read these offsets: they are passed over, with one dead letter for all of them, and the lane reads the
-    /// partition again, from behind them.
+    /// Passes over unreadable offsets, with one dead letter for all of them; the lane reads the partition again, from
+    /// the offset after them.
     ///
     /// The first of them stands for all, and is done when its dead letter is durable; the others are done with it.
     ///
     /// - Parameters:
-    ///   - reason: Why they can't be read, for people.
-    ///   - question: When that was asked.
+    ///   - reason: The reason, for people.
+    ///   - question: The state when that was asked.
     /// - Returns: Whether the lane keeps the message for a slot.
     public mutating func batchIsUnreadable(
         _ partition: Int32, _ offsets: Range<Int64>, reason: String, answering question: RangeQuestion, now: Moment

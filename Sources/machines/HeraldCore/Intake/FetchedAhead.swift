@@ -1,36 +1,36 @@
-/// What lies fetched and not taken, in bytes: for each span of time between two looks how much came in it, and how far each
-/// source has to be taken until nothing of it is left.
+/// The bytes fetched and not taken: for each span of time between two looks the bytes that arrived in it, and the point
+/// to which each source has to be taken until none are left.
 ///
-/// librdkafka keeps the whole answer to a fetch, of all partitions, as long as one of its records is there. So a span counts
+/// librdkafka keeps the whole answer to a fetch, of all partitions, while any of its records is there. So a span counts
 /// in full until every source is past it, and a source holds every span of which it has a record.
 struct FetchedAhead: Sendable {
-    /// What the client keeps beside a record's own bytes.
+    /// The client's overhead for a record.
     static let recordOverhead = 350
     /// Beyond this many spans small neighbours become one.
     static let spanLimit = 128
-    /// The average size of a source's records is that of the latest, so many to twice as many.
+    /// The number of latest records, up to twice as many, whose average size counts for a source.
     static let sizeWindow = 512
-    /// It is not known before so many were taken.
+    /// The number of taken records before the average is known.
     static let fewestSizes = 16
 
     private struct Span {
         var bytes: Int
-        /// By source: how many of its records had come when the span began.
+        /// The number of records of each source that had arrived when the span began.
         var before: [Int]
-        /// By source: how many had come when it ended.
+        /// The number that had arrived when it ended.
         var arrived: [Int]
     }
 
     private struct Flow {
-        /// Records that came, since the assignment.
+        /// The records that have arrived since the assignment.
         var arrived = 0
-        /// Those that lie in the queue.
+        /// The records in the queue.
         var count = 0
-        /// Taken since the last look.
+        /// The records taken since the last look.
         var taken = 0
         /// Whether any was taken between the last two looks.
         var isTaken = false
-        /// Records of late, and their bytes.
+        /// The latest records, and their bytes.
         var sizes = (records: 0, bytes: 0)
 
         /// Unknown, and 0, before some were taken.
@@ -39,27 +39,27 @@ struct FetchedAhead: Sendable {
 
     private var spans: [Span] = []
     private var flows: [Flow]
-    /// What the client had fetched at the last look that found records of it.
+    /// The client's fetched bytes at the last look that found records of it.
     private var fetched: Int
     private var lastFetched: Int
 
-    /// Nothing fetched yet.
+    /// An empty count.
     ///
-    /// - Parameter fetched: what the client has fetched in its life.
+    /// - Parameter fetched: the bytes that the client has fetched in its life.
     init(sources: Int, fetched: Int = 0) {
         flows = Array(repeating: Flow(), count: sources)
         self.fetched = fetched
         lastFetched = fetched
     }
 
-    /// A record of so many bytes was taken from the source's queue.
+    /// Notes that a record of this size was taken from the source's queue.
     mutating func consumed(from source: Int, bytes: Int) {
         flows[source].taken += 1
         flows[source].sizes.records += 1
         flows[source].sizes.bytes += bytes
     }
 
-    /// So many records lie in each source's queue, and the client has fetched so many bytes in its life.
+    /// Takes the number of records in each source's queue, and the bytes that the client has fetched in its life.
     mutating func look(counts: [Int], fetched total: Int) {
         var arrivals = 0
         var expected = 0
@@ -82,7 +82,7 @@ struct FetchedAhead: Sendable {
             spans.append(Span(bytes: bytes, before: before, arrived: flows.map(\.arrived)))
             fetched = total
         } else if total == lastFetched {
-            // Answers without records.
+            // The answers had no records.
             fetched = total
         }
         lastFetched = total
@@ -95,7 +95,7 @@ struct FetchedAhead: Sendable {
     /// Whether any record of the source was taken between the last two looks.
     func isTaken(source: Int) -> Bool { flows[source].isTaken }
 
-    /// Nothing of the source is there any more.
+    /// Notes that the source has no records any more.
     mutating func empty(source: Int) {
         flows[source].count = 0
         flows[source].taken = 0

@@ -1,15 +1,15 @@
 import HeraldTime
 
-/// What the records that were taken of a partition say about its log.
+/// The evidence of a partition's taken records about its log.
 ///
-/// A log that was cut off (an unclean election, a replaced disk, a restored broker) holds, up to its new end, records that
-/// were taken, and none of them is younger than ``newest``. What is younger was written since. So the first such record is
-/// where taking goes on, in a log that was cut and in one that was made anew, whatever grew meanwhile. It travels in a
+/// A log that was cut off (an unclean election, a replaced disk, a restored broker) holds, up to its new end, records
+/// that were taken, and each is at most as young as ``newest``. Younger ones were written since. So taking continues at
+/// the first such record, in a log that was cut and in a recreated one, however it has grown. The evidence travels in a
 /// commit's metadata (``CompletionMap``).
 package struct LogEvidence: Sendable, Equatable {
-    /// The newest time stamp of all that was taken (milliseconds since the Unix epoch); −1 when nothing had one.
+    /// The newest time stamp of all taken records (milliseconds since the Unix epoch); −1 without any.
     package var newest: Int64 = -1
-    /// What lies below was taken before anything was noted.
+    /// The offset below which records were taken before anything was noted.
     package var begin: Int64
 
     package init(newest: Int64 = -1, begin: Int64) {
@@ -17,13 +17,13 @@ package struct LogEvidence: Sendable, Equatable {
         self.begin = begin
     }
 
-    /// Whether a record at an offset that was dealt with is another one than was there.
+    /// Whether a record at a settled offset differs from the former one.
     func isContradicted(by timestamp: WallTime?, at offset: Int64) -> Bool {
         guard newest >= 0, offset >= begin, let timestamp else { return false }
         return Self.bounded(timestamp) > newest
     }
 
-    /// The record was taken.
+    /// Notes a taken record.
     @inline(__always)
     mutating func note(_ timestamp: WallTime?) {
         if let timestamp { newest = max(newest, Self.bounded(timestamp)) }

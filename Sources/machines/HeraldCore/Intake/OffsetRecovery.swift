@@ -1,8 +1,8 @@
 package import HeraldEvents
 package import HeraldTime
 
-/// Finds out from the topics where a group stands whose offsets were lost: pure, fed with what readers of committed
-/// records get.
+/// Recovers the position of a group whose offsets were lost, from the topics: pure, fed with the records of readers of
+/// committed ones.
 ///
 /// An event is settled as a whole: with each of its outcomes, and with the retry that it goes on as, its record is done.
 /// So a request is done when a result or a retry names it as its origin, and a retry when a result or a later retry of the
@@ -10,11 +10,11 @@ package import HeraldTime
 ///
 /// Memory: three bits for each offset of the partitions, and some hundred bytes for each retry and each replayed request.
 package struct OffsetRecovery {
-    /// A partition without an offset, and what its readers find in it.
+    /// A partition without an offset, and its readers' findings.
     package struct Place: Sendable {
         package var topic: String
         package var partition: Int32
-        /// The first offset that is left, and the one after the last that readers of committed records get.
+        /// The first offset left, and the one after the last for readers of committed records.
         package var range: Range<Int64>
 
         package init(topic: String, partition: Int32, range: Range<Int64>) {
@@ -24,24 +24,25 @@ package struct OffsetRecovery {
         }
     }
 
-    /// Where the group stands in a partition.
+    /// The group's position in a partition.
     package struct Position: Sendable, Equatable {
-        /// What lies below is done, or passed over.
+        /// The offset below which records are done, or passed over.
         package var offset: Int64
-        /// What is done beyond it.
+        /// The map of records done beyond it.
         package var map: CompletionMap
-        /// So many records are done, and proved to be.
+        /// The number of records proved to be done.
         package var done = 0
-        /// So many records will be consumed.
+        /// The number of records that will be consumed.
         package var open = 0
-        /// So many are taken for done, because their outcomes would be older than the oldest result that is left.
+        /// The number of records assumed to be done, because their outcomes would be older than the oldest remaining
+        /// result.
         package var unknown = 0
-        /// So many are not done and are passed over, because what is done beyond them would not fit into the group's
-        /// metadata; the first and the last of them.
+        /// The number of undone records that are passed over, because the map beyond them would not fit into the
+        /// group's metadata; the first and the last of them.
         package var passedOver = 0
         package var passedRange: ClosedRange<Int64>?
 
-        /// A position with so many records beyond it.
+        /// A position with this many records beyond it.
         package init(offset: Int64, map: CompletionMap = CompletionMap(), open: Int = 0) {
             self.offset = offset
             self.map = map
@@ -70,12 +71,12 @@ package struct OffsetRecovery {
 
     private struct Log {
         let range: Range<Int64>
-        /// When its first record was written: outcomes from before are of a topic that had this name.
+        /// The time of its first record: earlier outcomes are of a former topic of this name.
         var since: WallTime?
-        /// Where there is a record.
+        /// The offsets with a record.
         var present: Bits
         var done: Bits
-        /// Where an outcome would be older than the oldest result.
+        /// The offsets whose outcome would be older than the oldest result.
         var old: Bits
     }
 
@@ -89,9 +90,9 @@ package struct OffsetRecovery {
         var replays: Int
     }
 
-    /// A record that goes on with an event.
+    /// A record that continues an event.
     private struct Step {
-        /// Its partition, if that is one of those in question.
+        /// Its partition, if it is in question.
         var log: Int?
         var offset: Int64
         var attempts: Int
@@ -112,7 +113,7 @@ package struct OffsetRecovery {
 
     /// - Parameters:
     ///   - places: the partitions without an offset.
-    ///   - resultsSince: since when all results are left; `nil` when none was deleted.
+    ///   - resultsSince: the time since which all results are left; `nil` when none was deleted.
     package init(_ places: [Place], resultsSince: WallTime?) {
         self.resultsSince = resultsSince
         logs = places.map {
@@ -123,10 +124,10 @@ package struct OffsetRecovery {
         }
     }
 
-    /// A record of a request partition.
+    /// Takes a record of a request partition.
     ///
     /// - Parameters:
-    ///   - lineage: what its headers say; of a replay alone.
+    ///   - lineage: the lineage in its headers, which only a replay has.
     ///   - isEmpty: whether it has no value: it is passed without an outcome.
     package mutating func request(
         _ topic: String, _ partition: Int32, _ offset: Int64, at time: WallTime, lineage: EventLineage?, isEmpty: Bool
@@ -136,11 +137,11 @@ package struct OffsetRecovery {
             Step(log: log, offset: offset, attempts: 0, at: time, services: lineage.services))
     }
 
-    /// A record of a retry topic; of all of them, also of partitions that have their offset.
+    /// Takes a record of a retry topic, also of partitions that have their offset.
     package mutating func retry(
         _ topic: String, _ partition: Int32, _ offset: Int64, at time: WallTime, lineage: EventLineage?, isEmpty: Bool
     ) {
-        // It was not dealt with before it was due.
+        // It was not settled before it was due.
         let log = note(topic, partition, offset, at: max(time, lineage?.dueAt ?? time), isEmpty: isEmpty)
         guard let lineage else { return }
         settle(lineage.origin, replays: lineage.replays, lineage.services, at: time)
@@ -148,9 +149,9 @@ package struct OffsetRecovery {
             Step(log: log, offset: offset, attempts: lineage.attempts, at: time, services: lineage.services))
     }
 
-    /// A result, of this moment.
+    /// Takes a result of this moment.
     ///
-    /// - Parameter service: its push service; `nil` when it is about all, or about one that is not known.
+    /// - Parameter service: its push service; `nil` when it concerns all, or an unknown one.
     package mutating func result(origin: Origin, replays: Int, service: Int?, at time: WallTime) {
         let services = service.map { PushServiceSet(index: $0) }
         settle(origin, replays: replays, services, at: time)
@@ -159,7 +160,8 @@ package struct OffsetRecovery {
         }
     }
 
-    /// Where the group stands, in the order of the places; `identity` names what the metadata is bound to.
+    /// The positions of the group, in the order of the places; `identity` names the partition that the metadata is
+    /// bound to.
     package mutating func positions(_ identity: (Place) -> PartitionIdentity, of places: [Place]) -> [Position] {
         for steps in retries.values where steps.count > 1 { completeFormer(steps) }
         return zip(places, logs).map { place, log in Self.position(log, identity(place)) }
@@ -180,7 +182,7 @@ package struct OffsetRecovery {
         return log
     }
 
-    /// The request record, and the one that replayed it, have an outcome or a retry.
+    /// Settles the request record, and the one that replayed it, by an outcome or a retry.
     private mutating func settle(
         _ origin: Origin, replays count: Int, _ services: PushServiceSet?, at time: WallTime
     ) {
@@ -198,7 +200,7 @@ package struct OffsetRecovery {
         if let log = step.log { logs[log].done[step.offset] = true }
     }
 
-    /// Of an event's retries each is done but the last for its push services.
+    /// Completes each of an event's retries but the last for its push services.
     private mutating func completeFormer(_ steps: [Step]) {
         let sorted = steps.sorted { ($0.attempts, $0.at) < ($1.attempts, $1.at) }
         for (index, step) in sorted.enumerated()
@@ -213,7 +215,7 @@ package struct OffsetRecovery {
 
     private static func position(_ log: Log, _ identity: PartitionIdentity) -> Position {
         var position = Position(offset: log.range.upperBound, map: CompletionMap())
-        /// Records that have to be consumed, in runs with nothing between them that is done.
+        /// The records that have to be consumed, in runs without a done one between them.
         var open: [(range: Range<Int64>, count: Int)] = []
         var lastDone: Int64 = -1
         for offset in log.range where log.present[offset] {
@@ -240,7 +242,7 @@ package struct OffsetRecovery {
         return position
     }
 
-    /// What is done beyond the first of the open runs.
+    /// The map of work done beyond the first of the open runs.
     private static func map(_ open: ArraySlice<Range<Int64>>, _ lastDone: Int64) -> CompletionMap {
         var map = CompletionMap()
         for (run, next) in zip(open, open.dropFirst()) { map.add(run.upperBound..<next.lowerBound) }
@@ -248,7 +250,7 @@ package struct OffsetRecovery {
         return map
     }
 
-    /// The first of the open runs with which all that is done beyond it fits into the metadata.
+    /// The first of the open runs from which the whole map fits into the metadata.
     private static func firstThatFits(
         _ open: [Range<Int64>], _ lastDone: Int64, _ identity: PartitionIdentity
     ) -> Int {

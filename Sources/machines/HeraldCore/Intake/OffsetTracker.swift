@@ -1,17 +1,17 @@
-/// Which offsets of one assigned partition are done, and how far a commit may go.
+/// The done offsets of one assigned partition, and the limit of a commit.
 ///
-/// Completions come in any order; the *watermark* is the offset below which everything is done, which is what may be
-/// committed. What is done beyond it is a bit each, in a window that starts at the watermark's word; a commit carries it
-/// as a ``CompletionMap``, so that the next owner of the partition does not do it again.
+/// Completions come in any order; the *watermark* is the offset below which everything is done, which may be committed.
+/// Work done beyond it is a bit each, in a window that starts at the watermark's word; a commit carries it as a
+/// ``CompletionMap``, so that the partition's next owner does not repeat it.
 ///
 /// Offsets that never arrive (transaction markers, compacted or aborted records) count as done as soon as a later
 /// offset is taken, because a consumer is given a partition's offsets in rising order.
 package struct OffsetTracker {
-    /// What taking an offset came to.
+    /// The result of taking an offset.
     package enum Acceptance: Equatable {
-        /// Its record is to be dealt with.
+        /// Its record is to be settled.
         case new
-        /// An earlier owner of the partition has dealt with it.
+        /// An earlier owner of the partition has settled it.
         case doneBefore
         /// It was taken already.
         case repeated
@@ -28,25 +28,25 @@ package struct OffsetTracker {
     private var windowStart: Int64
     /// The ring's first word.
     private var first = 0
-    /// One above the highest offset that an earlier owner has done, and in how many runs it did what it did.
+    /// One above the highest offset that an earlier owner has done, and the number of runs in its map.
     private(set) var mapEnd: Int64
     private var mapRuns = 0
-    /// Taken and not complete.
+    /// The number of offsets taken and not complete.
     private var open = 0
-    /// Those of them of which the next commit will say that they are done.
+    /// The number of them that the next commit will report as done.
     private var decided = 0
-    /// Counts what happened, and what of it the broker has acknowledged.
+    /// The numbers of changes, and of those that the broker has acknowledged.
     private var changes = 0
     private var committedChanges = 0
 
-    /// A tracker for an assignment that starts at `offset`, with what was done beyond it before.
+    /// A tracker for an assignment that starts at `offset`, with the work done beyond it before.
     package init(startingAt offset: Int64, done map: CompletionMap = CompletionMap()) {
         watermark = offset
         next = offset
         windowStart = offset & ~63
         mapEnd = offset
         words = Array(repeating: 0, count: 16)
-        // What lies below the start in its word is done already.
+        // Offsets below the start in its word are done already.
         words[0] = (UInt64(1) << UInt64(offset & 63)) &- 1
         for range in map.done {
             reserve(upTo: range.upperBound)
@@ -56,7 +56,7 @@ package struct OffsetTracker {
         }
     }
 
-    /// Taken, and the next commit will not say that they are done.
+    /// The number of taken offsets that the next commit will not report as done.
     var undecided: Int { open - decided }
 
     /// A tracker of a topic that was recreated, whose first offset is to be committed in place of the old topic's.
@@ -65,9 +65,9 @@ package struct OffsetTracker {
         changes = 1
     }
 
-    /// The log was cut off: nothing that was taken at `offset` or behind it is there any more, and a commit has to say so.
+    /// Cuts the log: no taken record at `offset` or after it is there any more, and a commit has to say so.
     ///
-    /// What is undone before it stays so.
+    /// Undone offsets before it stay so.
     mutating func cut(at offset: Int64) {
         var kept = CompletionMap()
         for range in completions.done where range.lowerBound < offset {
@@ -85,10 +85,10 @@ package struct OffsetTracker {
         self = shortened
     }
 
-    /// How many offsets lie between the watermark and the highest taken one.
+    /// The number of offsets between the watermark and the highest taken one.
     var distance: Int64 { next - watermark }
 
-    /// Whether `offset` may be taken: what is done beyond the watermark must fit into a commit whatever completes.
+    /// Whether `offset` may be taken: the map beyond the watermark must fit into a commit, whatever completes.
     package func mayTake(_ offset: Int64) -> Bool {
         fits(offset, into: CompletionMap.payloadLimit)
     }
@@ -100,9 +100,9 @@ package struct OffsetTracker {
 
     /// Whether the map fits in any case once `offset` is taken.
     private func fits(_ offset: Int64, into limit: Int) -> Bool {
-        // Nothing is open, and so nothing would have to be said about what comes before it.
+        // Nothing is open, so the map needs nothing before it.
         if watermark == next { return true }
-        // Every run that is done lies behind the watermark, an open offset, or an open run of the earlier owner's map.
+        // Every done run lies after the watermark, an open offset, or an open run of the earlier owner's map.
         let runs = undecided + 2 + (next < mapEnd ? mapRuns : 0)
         return CompletionMap.fits(runs: runs, within: max(offset + 1, mapEnd) - watermark, into: limit)
     }
@@ -128,9 +128,9 @@ package struct OffsetTracker {
         return wasDone ? .doneBefore : .new
     }
 
-    /// Notes that the partition was read up to `offset`: what lies below and did not come never will.
+    /// Notes that the partition was read up to `offset`: missing offsets below it will never come.
     ///
-    /// True when that says something new.
+    /// True when that is news.
     package mutating func reachEnd(_ offset: Int64) -> Bool {
         guard offset > next, watermark == next || offset - watermark < CompletionMap.farthest else { return false }
         changes += 1
@@ -140,18 +140,18 @@ package struct OffsetTracker {
         return true
     }
 
-    /// Takes offsets that nobody can read, as far as they are new; the first that is not done stands for all of them.
+    /// Takes the new ones among unreadable offsets; the first undone one stands for all of them.
     ///
     /// - Returns: That one; `nil` when all are done.
     package mutating func pass(_ offsets: Range<Int64>) -> Int64? {
-        // No batch is that long but one that was made for it.
+        // Only a batch made for it is that long.
         var first = max(offsets.lowerBound, next, offsets.upperBound - CompletionMap.farthest + 1)
         while first < offsets.upperBound, accept(first) != .new { first += 1 }
         _ = reachEnd(offsets.upperBound)
         return first < offsets.upperBound ? first : nil
     }
 
-    /// Offsets up to `offset` will not come any more.
+    /// Skips offsets up to `offset`, which will not come any more.
     private mutating func skip(to offset: Int64) {
         if watermark == next && offset >= mapEnd {
             // Nothing is open: however wide the gap is, there is nothing to remember below it.
@@ -165,7 +165,7 @@ package struct OffsetTracker {
         }
     }
 
-    /// Notes that everything that `offset` caused is durable.
+    /// Notes that all of an `offset`'s records are durable.
     package mutating func complete(_ offset: Int64) {
         precondition(offset >= watermark && offset < next, "an offset completes once, and after it was taken")
         changes += 1
@@ -174,24 +174,24 @@ package struct OffsetTracker {
         if offset == watermark { advance() }
     }
 
-    /// Notes that the next commit will say of one more offset that it is done.
+    /// Notes that the next commit will report one more offset as done.
     mutating func decide() {
         decided += 1
     }
 
-    /// Notes that it will not say that of one of them after all.
+    /// Notes that it will not report one of them after all.
     mutating func undecide() {
         decided -= 1
     }
 
-    /// Notes that what a decided `offset` caused became durable together with a commit that said so.
+    /// Notes that a decided `offset`'s records became durable together with a commit that reported it.
     mutating func completeAcknowledged(_ offset: Int64) {
         complete(offset)
         decided -= 1
         committedChanges += 1
     }
 
-    /// Notes that the broker has acknowledged a commit of what was known at `mark`.
+    /// Notes that the broker has acknowledged a commit of the state at `mark`.
     package mutating func acknowledge(_ mark: Int) {
         committedChanges = max(committedChanges, mark)
     }
@@ -203,13 +203,13 @@ package struct OffsetTracker {
         return words[index(of: offset)] & bit(offset) != 0
     }
 
-    /// How many of these offsets were taken, or done by an earlier owner.
+    /// The number of these offsets that were taken, or done by an earlier owner.
     func accepted(of offsets: Range<Int64>) -> Int {
         let beyond = offsets.clamped(to: next..<max(next, mapEnd))
         return offsets.clamped(to: 0..<next).count + beyond.count(where: isDone)
     }
 
-    /// What is done beyond the watermark.
+    /// The map of work done beyond the watermark.
     package var completions: CompletionMap {
         var map = CompletionMap()
         let end = max(next, mapEnd)
@@ -241,7 +241,7 @@ package struct OffsetTracker {
     private mutating func set(_ range: Range<Int64>) {
         var offset = range.lowerBound
         while offset < range.upperBound {
-            // As many as lie in one word.
+            // The part within one word.
             let end = min(range.upperBound, (offset | 63) + 1)
             let bits = end - offset == 64 ? .max : (UInt64(1) << UInt64(end - offset)) - 1
             words[index(of: offset)] |= bits << UInt64(offset & 63)
@@ -249,7 +249,7 @@ package struct OffsetTracker {
         }
     }
 
-    /// Moves the watermark over what is done, a word at a time, and gives the words behind it back to the ring.
+    /// Moves the watermark over done offsets, a word at a time, and returns the words behind it to the ring.
     private mutating func advance() {
         while watermark < next {
             let word = words[first] | ((UInt64(1) << UInt64(watermark & 63)) &- 1)
@@ -264,7 +264,7 @@ package struct OffsetTracker {
 
     /// Grows the ring until it holds every offset below `end`.
     ///
-    /// How far that can be is bounded by how long an event may stay in memory.
+    /// The longest stay of an event in memory limits its size.
     private mutating func reserve(upTo end: Int64) {
         let needed = Int((end - windowStart + 63) >> 6)
         guard needed > words.count else { return }

@@ -1,46 +1,46 @@
 import HeraldEvents
 import HeraldTime
 
-/// The assigned partitions and how far each of them is done.
+/// The assigned partitions and the progress of each.
 ///
 /// No other part writes them.
 ///
-/// A partition is *taken from*; *full* when what is done beyond its watermark would not fit into a commit any more, until it has much
-/// room again; and it may *expect* an offset that was not taken: what was read ahead behind that comes again with it. It is *in
-/// question* while it is not known whether a batch that its client can't read can be read at all.
+/// A partition is *taken from*; *full* when the map beyond its watermark would not fit into a commit any more, until it
+/// has much room again; and it may *expect* an offset that was not taken: records read ahead behind that come again
+/// with it. It is *in question* while the readability of a batch that its client can't read is unknown.
 struct PartitionTable: Sendable {
     struct Partition: Sendable {
         fileprivate(set) var topic: Int
         fileprivate(set) var number: Int32
-        /// Of its topic's name.
+        /// The hash of its topic's name.
         fileprivate(set) var hash: UInt64
-        /// What its commits' metadata is bound to.
+        /// The identity that its commits' metadata is bound to.
         fileprivate(set) var identity: PartitionIdentity
-        /// What lies below was dealt with before this assignment.
+        /// The offset below which records were settled before this assignment.
         fileprivate(set) var start: Int64
-        /// How far of that was read to know it again: the next offset of it.
+        /// The next offset of those that are read again to remember them.
         fileprivate(set) var history: Int64
-        /// `nil` until the first record tells where the partition begins.
+        /// `nil` until the first record shows the partition's start.
         fileprivate(set) var tracker: OffsetTracker?
-        /// Nothing more is taken, because what is done beyond the watermark would not fit into a commit.
+        /// Whether taking has stopped, because the map beyond the watermark would not fit into a commit.
         fileprivate(set) var isFull = false
         /// The offset that was not taken and has to come next.
         fileprivate(set) var expected: Int64?
-        /// The number of the first reading of these offsets: what was asked in an earlier one says nothing of them.
+        /// The number of the first reading of these offsets: answers to earlier questions are outdated.
         fileprivate(set) var firstReading: Int
-        /// What it expects while it is in question: nothing.
+        /// The expected offset while it is in question: none.
         fileprivate static let inQuestion = Int64.min
-        /// What failed of the events that were dealt with before; `nil` when nobody could say.
+        /// The failures of settled events; `nil` when unknown.
         fileprivate(set) var failed: [Int64: PushServiceSet]?
-        /// What is known of its log.
+        /// The evidence about its log.
         fileprivate(set) var evidence: LogEvidence
-        /// What lies below was dealt with, up to the first record that is younger than all that was: it is looked for.
+        /// The end of doubtful offsets, which are settled up to the first record younger than all taken ones.
         fileprivate(set) var doubtful: Int64 = 0
     }
 
     private(set) var topics: [ConsumedTopic] = []
     private(set) var all: [Partition] = []
-    /// How far the partitions of earlier assignments were done.
+    /// The progress of the partitions of earlier assignments.
     private var former: [String: [Int32: Int64]] = [:]
 
     subscript(partition: Int32) -> Partition {
@@ -53,7 +53,7 @@ struct PartitionTable: Sendable {
     /// The name of the topic that a partition belongs to.
     func topicName(of partition: Int32) -> String { topics[all[Int(partition)].topic].name }
 
-    /// Where a topic's partition is in the assignment.
+    /// The index in the assignment of a topic's partition.
     func index(of number: Int32, in topic: String) -> Int32? {
         all.firstIndex { $0.number == number && topics[$0.topic].name == topic }.map { Int32($0) }
     }
@@ -61,7 +61,7 @@ struct PartitionTable: Sendable {
     /// Whether a commit would tell the broker something new.
     var hasUncommitted: Bool { all.contains { $0.tracker?.hasUncommitted == true } }
 
-    /// An assignment begins; where the metadata of its offsets is foreign is told, and which offsets others have passed over.
+    /// Begins an assignment; reports foreign metadata of its offsets, and the offsets that others have passed over.
     mutating func assign(
         _ assigned: [AssignedPartition], of topics: [ConsumedTopic], in cluster: String, reading: Int,
         hashSeed: UInt64, actions: inout [Action]
@@ -84,7 +84,7 @@ struct PartitionTable: Sendable {
         }
     }
 
-    /// What is done beyond a partition's start.
+    /// The map of work done beyond a partition's start.
     private func map(
         of partition: AssignedPartition, _ identity: PartitionIdentity, in topic: String, actions: inout [Action]
     ) -> CompletionMap {
@@ -93,7 +93,7 @@ struct PartitionTable: Sendable {
         if map == nil {
             actions.append(.notice(.foreignMetadata(topic: topic, partition: partition.number)))
         }
-        // Herald's commits never say nothing.
+        // Herald's commits are never without metadata.
         if map == nil || partition.metadata.isEmpty, let former = former[topic]?[partition.number], former < offset {
             let passed = PassedOver(
                 topic: topic, partition: partition.number, cause: .foreign, offsets: former..<offset, stood: former)
@@ -102,13 +102,13 @@ struct PartitionTable: Sendable {
         return map ?? CompletionMap()
     }
 
-    /// What is known of a log that is taken up: nothing of what was done before, where nothing was noted.
+    /// The evidence about a log at its start: none about earlier work where nothing was noted.
     private static func evidence(_ map: CompletionMap, from start: Int64?) -> LogEvidence {
         map.evidence ?? LogEvidence(begin: max(start ?? 0, map.done.last?.upperBound ?? 0))
     }
 
     mutating func removeAll() {
-        // One that waited for its offset until now stands where it stood before.
+        // A partition that waited for its offset until now keeps its former position.
         for partition in all {
             guard let done = partition.tracker?.watermark else { continue }
             former[topics[partition.topic].name, default: [:]][partition.number] = done
@@ -116,7 +116,7 @@ struct PartitionTable: Sendable {
         all.removeAll(keepingCapacity: true)
     }
 
-    /// The partition had no offset, and waited for one: this is it.
+    /// Begins a partition that waited for an offset.
     mutating func begin(
         _ partition: Int32, _ assigned: AssignedPartition, reading: Int, actions: inout [Action]
     ) {
@@ -130,7 +130,7 @@ struct PartitionTable: Sendable {
         all[place].failed = assigned.failed
     }
 
-    /// The partition's topic was recreated: its offsets begin here.
+    /// Restarts a partition whose topic was recreated: its offsets begin here.
     ///
     /// - Parameter reading: The first reading of them.
     mutating func restart(_ partition: Int32, at offset: Int64, reading: Int) {
@@ -138,16 +138,17 @@ struct PartitionTable: Sendable {
         resume(partition, at: offset, reading: reading)
     }
 
-    /// The partition's log was cut off, or holds something else from this offset on.
+    /// Cuts a partition whose log was cut off, or holds other records from this offset on.
     ///
     /// - Parameters:
-    ///   - end: What lies below is taken only from the first record on that is younger than all that was taken.
-    ///   - reading: The first reading of what follows.
+    ///   - end: The offset below which records are taken only from the first one on that is younger than all taken
+    ///     ones.
+    ///   - reading: The first reading of the new records.
     mutating func cut(_ partition: Int32, at offset: Int64, passing end: Int64, isProven: Bool, reading: Int) {
         all[Int(partition)].tracker?.cut(at: offset)
         resume(partition, at: offset, reading: reading)
         all[Int(partition)].doubtful = end
-        // The time stamps of what is passed over without proof are not known.
+        // The time stamps of records passed over without proof are unknown.
         if !isProven { all[Int(partition)].evidence.begin = offset }
     }
 
@@ -160,7 +161,7 @@ struct PartitionTable: Sendable {
         all[Int(partition)].doubtful = 0
     }
 
-    /// The log may hold other records than were taken, from this offset on: they are read again, up to what is taken next.
+    /// Doubts the log from this offset on: its records are read again, up to the next one to take.
     mutating func doubt(_ partition: Int32, from offset: Int64) {
         guard let next = all[Int(partition)].tracker?.next else { return }
         let isHistoryRead = next > all[Int(partition)].start
@@ -169,12 +170,12 @@ struct PartitionTable: Sendable {
         all[Int(partition)].expected = nil
     }
 
-    /// What lies below is not there any more.
+    /// Notes that records below this offset are deleted.
     mutating func deleted(before offset: Int64, of partition: Int32) {
         all[Int(partition)].history = max(all[Int(partition)].history, offset)
     }
 
-    /// Where reading goes on when it begins again; `nil` when the first record will tell.
+    /// The start of a new reading; `nil` until the first record shows it.
     func readOffset(of partition: Int32) -> Int64? {
         let partition = all[Int(partition)]
         guard let next = partition.tracker?.next else { return nil }
@@ -187,14 +188,14 @@ struct PartitionTable: Sendable {
 extension PartitionTable {
     enum Taking {
         case new
-        /// An earlier owner, or this worker, has dealt with it.
+        /// An earlier owner, or this worker, has settled it.
         case doneBefore(byOthers: Bool)
-        /// It was dealt with, as the offsets say, but is younger than all that was: the log was cut off, or made anew, and has
+        /// Its offset is settled, but it is younger than all taken records: the log was cut off or recreated, and has
         /// grown since.
         case replaced
-        /// It is read again, with what lies before it.
+        /// It is read again, with the records before it.
         case unexpected
-        /// It is the first for which there is no room: the partition is full from now on.
+        /// It is the first without room: the partition is full from now on.
         case noRoom
     }
 
@@ -204,7 +205,7 @@ extension PartitionTable {
         all[Int(partition)].accept(offset, stamped: timestamp)
     }
 
-    /// A partition was read to its end; true when that is news for a commit.
+    /// Notes that a partition was read to its end; true when that is news for a commit.
     mutating func reachEnd(of partition: Int32, at offset: Int64) -> Bool {
         let place = Int(partition)
         guard all[place].expected == nil, offset > 0 else { return false }
@@ -212,7 +213,7 @@ extension PartitionTable {
         return all[place].tracker?.reachEnd(offset) == true
     }
 
-    /// Goes on with a partition that is full; false when it is not.
+    /// Resumes a full partition; false when it is not full.
     mutating func endFull(_ partition: Int32) -> Bool {
         guard all[Int(partition)].isFull else { return false }
         all[Int(partition)].isFull = false
@@ -233,7 +234,7 @@ extension PartitionTable {
 }
 
 extension PartitionTable.Partition {
-    /// One look at the partition for all of it: this is done for each record.
+    /// The partition is accessed once for everything: this runs for each record.
     fileprivate mutating func accept(_ offset: Int64, stamped timestamp: WallTime?) -> PartitionTable.Taking {
         if tracker == nil { tracker = OffsetTracker(startingAt: offset) }
         if let expected {
@@ -246,7 +247,7 @@ extension PartitionTable.Partition {
             return .noRoom
         }
         let known = max(start, doubtful)
-        // An earlier owner has taken all that lies below the end of its map, done or not.
+        // An earlier owner has taken everything below the end of its map, done or not.
         let mayBeAnother = offset < max(known, tracker?.mapEnd ?? 0)
         let taken = tracker?.accept(offset)
         var isTaken = taken != .new
@@ -260,7 +261,7 @@ extension PartitionTable.Partition {
         }
         if taken != .repeated { evidence.note(timestamp) }
         guard isTaken else { return .new }
-        // What this worker took itself it knows better.
+        // This worker knows its own taken records better.
         return .doneBefore(byOthers: taken != .repeated || offset < start)
     }
 }
@@ -268,18 +269,18 @@ extension PartitionTable.Partition {
 // MARK: What can't be read
 
 extension PartitionTable {
-    /// The client can't read the batch at this offset: nothing is taken until ``endQuestion(_:)``.
+    /// Puts a partition in question at an unreadable batch: nothing is taken until ``endQuestion(_:)``.
     ///
     /// - Returns: The offset from which it has to be readable; `nil` when there is no question.
     mutating func question(_ partition: Int32, at offset: Int64) -> Int64? {
         let place = Int(partition)
-        // What lies behind the one that is expected comes again, and so does everything once there is room.
+        // Records after the expected one come again, and so does everything once there is room.
         guard !all[place].isFull, offset <= all[place].expected ?? .max else { return nil }
         all[place].expected = Partition.inQuestion
         return readOffset(of: partition) ?? offset
     }
 
-    /// It is known; false when there was no question.
+    /// Ends the question; false when there was none.
     mutating func endQuestion(_ partition: Int32) -> Bool {
         guard all[Int(partition)].expected == Partition.inQuestion else { return false }
         all[Int(partition)].expected = nil
@@ -287,7 +288,7 @@ extension PartitionTable {
     }
 
     enum Passing {
-        /// An earlier owner has dealt with all of them.
+        /// An earlier owner has settled all of them.
         case doneBefore
         /// They would not fit into a commit: the partition is full from now on.
         case noRoom
@@ -295,7 +296,7 @@ extension PartitionTable {
         case new(Int64)
     }
 
-    /// Passes over offsets that nobody can read.
+    /// Passes over unreadable offsets.
     mutating func pass(_ offsets: Range<Int64>, of partition: Int32, now: WallTime) -> Passing {
         let place = Int(partition)
         var tracker = all[place].tracker ?? OffsetTracker(startingAt: offsets.lowerBound)
@@ -307,7 +308,7 @@ extension PartitionTable {
         let first = tracker.pass(offsets)
         all[place].tracker = tracker
         all[place].history = max(all[place].history, offsets.upperBound)
-        // Nobody knows how young they are, but they are there by now.
+        // Their age is unknown, but they are there by now.
         all[place].evidence.note(now)
         return first.map { .new($0) } ?? .doneBefore
     }
@@ -316,32 +317,34 @@ extension PartitionTable {
 // MARK: Completing
 
 extension PartitionTable {
-    /// Everything that a record caused is durable.
+    /// Notes that all records of an offset are durable.
     mutating func complete(_ offset: Int64, of partition: Int32) { all[Int(partition)].tracker?.complete(offset) }
 
-    /// The same, together with a commit that said so.
+    /// Notes the same, together with a commit that reported it.
     mutating func completeAcknowledged(_ offset: Int64, of partition: Int32) {
         if offset != Slot.noOffset { all[Int(partition)].tracker?.completeAcknowledged(offset) }
     }
 
-    /// The next commit will say of one more offset that it is done.
+    /// Notes that the next commit will report one more offset as done.
     mutating func decide(_ offset: Int64, of partition: Int32) {
         if offset != Slot.noOffset { all[Int(partition)].tracker?.decide() }
     }
 
-    /// It will not say that of this one after all.
+    /// Notes that it will not report this one after all.
     mutating func undecide(_ offset: Int64, of partition: Int32) {
         if offset != Slot.noOffset { all[Int(partition)].tracker?.undecide() }
     }
 
-    /// The broker has what a commit said.
+    /// Notes that the broker has a commit's positions.
     mutating func acknowledge(_ positions: [CommittedPosition]) {
         for position in positions { all[Int(position.partition)].tracker?.acknowledge(position.mark) }
     }
 
-    /// What a commit has to say of a partition, as if the members of the transaction were complete already; `nil` when nothing.
+    /// A partition's position for a commit, as if the members of the transaction were complete already; `nil` without
+    /// news.
     ///
-    /// - Parameter isUnproven: what is known already shows as well that this worker is still a member.
+    /// - Parameter isUnproven: whether a position without news is useful as well, to show that this worker is still a
+    ///   member.
     func position(_ index: Int32, _ tracker: OffsetTracker?, isUnproven: Bool) -> CommittedPosition? {
         guard let tracker, tracker.hasUncommitted || isUnproven else { return nil }
         var map = tracker.completions

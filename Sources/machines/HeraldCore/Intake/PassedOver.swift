@@ -1,13 +1,14 @@
-/// Offsets of a partition that were passed over, so that nobody is called twice: a person may want to know, and to act.
+/// Offsets of a partition that were passed over, so that no call is repeated: the operator may want to act.
 public struct PassedOver: Sendable, Equatable {
-    /// Why.
+    /// The cause.
     public enum Cause: String, Sendable, CaseIterable {
-        /// The log ends before what was taken, and time stamps show that it was cut off: what is left was called.
+        /// The log ends before the taken records, and time stamps show that it was cut off: its remaining records were
+        /// called.
         case cut
-        /// The log ends before what was taken, and nothing shows whether it was cut off or made anew.
+        /// The log ends before the taken records, and whether it was cut off or recreated is unproven.
         case unproven
-        /// The log holds other records than were taken, and has grown past the committed offset: from the first one on that is
-        /// younger than all that was taken, these are called.
+        /// The log holds other records than the taken ones, and has grown past the committed offset: from the first one
+        /// younger than all taken ones on, these are called.
         case replaced
         /// Another program has committed the group's offset.
         case foreign
@@ -17,22 +18,23 @@ public struct PassedOver: Sendable, Equatable {
     public var topic: String
     /// The partition's number.
     public var partition: Int32
-    /// Why.
+    /// The cause.
     public var cause: Cause
-    /// What is not called; of ``Cause/replaced``: what is called, although the group stood behind it.
+    /// The offsets without a call; for ``Cause/replaced`` those that are called, although the group's offset was after
+    /// them.
     public var offsets: Range<Int64>
-    /// Where the group stood.
+    /// The group's former offset.
     public var stood: Int64
-    /// Offsets whose records are gone, because the log lost its end: from where it ends or goes on with other records to where
-    /// it ended, as far as that is known.
+    /// Offsets whose records are gone, because the log lost its end: from its new end, or its first other record, to
+    /// its former end, as far as that is known.
     public var gone: Range<Int64>
-    /// How many of those had been taken, or done by an earlier owner: they have outcomes, or get them.
+    /// The number of those that had been taken, or done by an earlier owner: they have outcomes, or get them.
     public var accepted: Int
 
-    /// How many offsets are not called.
+    /// The number of offsets without a call.
     public var count: Int { cause == .replaced ? 0 : offsets.count }
 
-    /// How many offsets are gone of which nothing is known to have been called.
+    /// The number of lost offsets without a known call.
     public var unknown: Int { gone.count - accepted }
 
     /// Offsets of a partition, and why they were passed over.

@@ -109,7 +109,7 @@ struct PositionIndex {
         Int(slots[slot] & (1 &<< positionBits &- 1)) &- 1
     }
 
-    /// How far the entry in `slot` is from its home.
+    /// The distance of the entry in `slot` from its home.
     @inline(__always)
     private func distance(at slot: Int, in hashes: [UInt64]) -> Int {
         let near = slots[slot] &>> positionBits

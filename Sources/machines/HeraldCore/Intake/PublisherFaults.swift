@@ -1,7 +1,7 @@
 public import HeraldEvents
 import HeraldTime
 
-/// What an engine has seen of publishers' faults, by the place of the request topic (``RequestTopics``) and the fault.
+/// The publishers' faults that an engine has seen, by the place of the request topic (``RequestTopics``) and the fault.
 ///
 /// No other part writes it.
 ///
@@ -15,7 +15,7 @@ public struct PublisherFaults: Sendable, Equatable {
         public var partition: Int32
         /// Its offset.
         public var offset: Int64
-        /// What its event gives as its source, cut to a length for people; empty without one.
+        /// Its event's source, cut to a length for people; empty without one.
         public var source: String
 
         /// A record.
@@ -26,18 +26,18 @@ public struct PublisherFaults: Sendable, Equatable {
         }
     }
 
-    /// For so long one example stands for all that come: each costs memory.
+    /// The time for which one example stands for all: each costs memory.
     static let exampleLifetime: Milliseconds = .seconds(10)
-    /// So many bytes of a source are kept.
+    /// The number of bytes that are kept of a source.
     static let longestSource = 64
 
-    /// How many partitions each request topic has, as far as was told; 0 when that is not known, and nothing is counted.
+    /// The known number of partitions of each request topic; 0 when unknown, and nothing is counted.
     public private(set) var partitionCounts: [Int]
     private var counts: [Int]
     private var examples: [Example?]
     private var exampleTimes: [MonotonicTime]
 
-    /// Nothing yet, of so many request topics.
+    /// Empty counts for this many request topics.
     public init(requestTopics: Int) {
         let places = requestTopics * PublisherFault.allCases.count
         partitionCounts = Array(repeating: 0, count: requestTopics)
@@ -52,7 +52,7 @@ public struct PublisherFaults: Sendable, Equatable {
     /// One of the latest of them.
     public func example(_ fault: PublisherFault, ofTopic topic: Int) -> Example? { examples[place(fault, topic)] }
 
-    /// The request topics have so many partitions from now on.
+    /// Takes the request topics' numbers of partitions.
     mutating func use(partitionCounts new: [Int]) {
         for topic in partitionCounts.indices where topic < new.count && partitionCounts[topic] != new[topic] {
             partitionCounts[topic] = new[topic]
@@ -64,7 +64,7 @@ public struct PublisherFaults: Sendable, Equatable {
         }
     }
 
-    /// Counts a record; whether it is to be the example.
+    /// Counts a record; true when it is to be the example.
     mutating func count(_ fault: PublisherFault, ofTopic topic: Int, now: MonotonicTime) -> Bool {
         let place = place(fault, topic)
         counts[place] += 1
@@ -98,10 +98,10 @@ extension PublisherFault {
 }
 
 extension Engine {
-    /// The request topics, in the order of the settings, have so many partitions; 0 when that is not known.
+    /// Takes the numbers of partitions of the request topics, in the order of the settings; 0 when unknown.
     public mutating func use(partitionCounts: [Int]) { publishers.use(partitionCounts: partitionCounts) }
 
-    /// Looks at how an event of a request topic was published.
+    /// Judges the publication of a request topic's event.
     mutating func judgePublisher(
         of slot: Int32, key: RawSpan?, value: RawSpan, headers: HeaderList, partition: Int32, topic: Int, now: Moment
     ) {

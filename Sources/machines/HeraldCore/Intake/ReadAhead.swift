@@ -1,6 +1,6 @@
 import HeraldTime
 
-/// How much is fetched ahead.
+/// The limits of fetching ahead.
 ///
 /// The client bounds what it fetches ahead for each queue, by the number of records and by their values. That is not
 /// enough: retry partitions have a queue each, so with a day's retries in thirty of them its bound would count thirty
@@ -9,32 +9,31 @@ import HeraldTime
 /// for a while, and resumed one by one. The client then throws away what lies in their queues. A source that is being
 /// taken from keeps it: fetching everything again for a few records at a time would cost nearly all of the rate.
 struct ReadAhead: Sendable {
-    /// More records than this in the queues of retry partitions are too many.
+    /// The number of records in the queues of retry partitions that is too many.
     static let recordLimit = 12_000
-    /// With fewer than this another partition is fetched again.
+    /// The number of records below which another partition is fetched again.
     static let recordRoom = 4_000
-    /// A source that was paused for that is fetched again after this long in any case, each in its turn: no source's
-    /// backlog waits for the end of another's.
+    /// The longest pause of a source for that, each in its turn: no source's backlog waits for the end of another's.
     static let crowdedLimit: Milliseconds = .seconds(1)
 
     private let maxBytes: Int
-    /// What lies in the queues.
+    /// The content of the queues.
     private var fetched = FetchedAhead(sources: 0)
-    /// The source that was fetched again last after there had been too much of all.
+    /// The last source that was resumed after there had been too much of all.
     private var lastResumed = 0
-    /// The retry partition that is fetched although there is much of others, until ``nextCrowded``.
+    /// The retry partition that is fetched although others have many records, until ``nextCrowded``.
     private var turn: Int?
-    /// When the next one is fetched again although there may be much of others.
+    /// The time at which the next one is fetched although others may have many records.
     private var nextCrowded = MonotonicTime.distantPast
-    /// Whether some source is not fetched because of that.
+    /// Whether some source is paused because of that.
     private var hasCrowded = false
 
-    /// - Parameter maxBytes: more bytes than this in the queues are too many.
+    /// - Parameter maxBytes: the most bytes in the queues.
     init(maxBytes: Int) { self.maxBytes = maxBytes }
 
-    /// An assignment begins.
+    /// Begins an assignment.
     ///
-    /// - Parameter bytes: how many bytes the client has fetched in its life.
+    /// - Parameter bytes: the bytes that the client has fetched in its life.
     mutating func assigned(sources: Int, fetched bytes: Int) {
         fetched = FetchedAhead(sources: sources, fetched: bytes)
         lastResumed = 0
@@ -42,10 +41,10 @@ struct ReadAhead: Sendable {
         hasCrowded = false
     }
 
-    /// Whether something lies in the queues, or is not fetched until there is room.
+    /// Whether the queues have records, or a source is paused for lack of room.
     var isWatching: Bool { hasCrowded || !fetched.isEmpty }
 
-    /// A record of so many bytes was taken from the source's queue.
+    /// Notes that a record of this size was taken from the source's queue.
     mutating func consumed(from source: Int, bytes: Int) { fetched.consumed(from: source, bytes: bytes) }
 
     /// So many records lie in each source's queue, and the client has fetched so many bytes in its life: pauses and resumes what
@@ -54,7 +53,7 @@ struct ReadAhead: Sendable {
         _ counts: [Int], fetched bytes: Int, _ sources: inout SourceTable, _ partitions: borrowing PartitionTable,
         now: MonotonicTime, actions: inout [Action]
     ) {
-        // What lies in a paused one's queue is void, unless it was taken out before.
+        // Records in a paused one's queue are void, unless they were taken out before.
         let counts = sources.indices.map { sources[$0].isThere ? counts[$0] : 0 }
         fetched.look(counts: counts, fetched: bytes)
         let retries = sources.indices.filter { sources[$0].delay != nil }
@@ -72,13 +71,13 @@ struct ReadAhead: Sendable {
         hasCrowded = sources.all.contains { $0.pauses.contains(.crowded) }
     }
 
-    /// Pauses those whose records hold the most bytes, until what is left is little enough.
+    /// Pauses the sources whose records hold the most bytes, until the rest is small enough.
     private mutating func pauseLargest(
         _ sources: inout SourceTable, now: MonotonicTime, actions: inout [Action]
     ) {
         var open = sources.indices.filter { sources[$0].pauses.isEmpty }
         while fetched.total > maxBytes, !open.isEmpty {
-            // Those that wait for their first record's moment go first.
+            // Sources that wait for their first record's moment go first.
             let ranks = open.map { source in
                 let held = fetched.held(by: source)
                 return (held > 0 && sources[source].isBlocked ? 1 : 0, held)
@@ -94,10 +93,10 @@ struct ReadAhead: Sendable {
         }
     }
 
-    /// With more bytes than this nothing is retained.
+    /// The number of bytes above which nothing is retained.
     private var retainedLimit: Int { maxBytes / 8 * 9 }
 
-    /// Gives up what was retained of a source that is not taken from while others need the room.
+    /// Gives up the retained records of a source that is not taken from while others need the room.
     private mutating func dropStuck(_ sources: inout SourceTable, now: MonotonicTime, actions: inout [Action]) {
         for source in sources.indices where sources[source].isWaiting && !fetched.isTaken(source: source) {
             var othersWait = false
@@ -111,8 +110,8 @@ struct ReadAhead: Sendable {
 
     /// Pauses the fullest retry partitions until those that are fetched have few enough records.
     ///
-    /// One that is taken from keeps its records. Only one does, because what was taken out of the queues is not counted
-    /// here. Of all others those that wait for their first record's moment go first.
+    /// A source that is taken from keeps its records. Only one does, because records taken out of the queues are not
+    /// counted here. Of all others those that wait for their first record's moment go first.
     private mutating func pauseFullest(
         of retries: [Int], _ counts: [Int], _ sources: inout SourceTable, now: MonotonicTime, actions: inout [Action]
     ) {
@@ -120,7 +119,7 @@ struct ReadAhead: Sendable {
         var records = open.reduce(0) { $0 + counts[$1] }
         guard records > Self.recordLimit else { return }
         if now >= nextCrowded { turn = nil }
-        // One with less than its share is not what makes it too much.
+        // A source below its share is not the cause.
         let share = Self.recordLimit / max(1, open.count)
         func rank(_ source: Int) -> (Int, Int, Int) {
             (counts[source] > share ? 1 : 0, sources[source].isBlocked ? 1 : 0, counts[source])
@@ -135,7 +134,7 @@ struct ReadAhead: Sendable {
             } else if left > 1 {
                 crowd(out: source, &sources, now: now, actions: &actions)
             } else {
-                // One is fetched always, or nothing would get on.
+                // One is always fetched, or there would be no progress.
                 return
             }
             left -= 1
@@ -158,7 +157,7 @@ struct ReadAhead: Sendable {
         nextCrowded = now.advanced(by: Self.crowdedLimit)
     }
 
-    /// Fetches one more source again, each in its turn; without room none that has records yet.
+    /// Resumes one more source, each in its turn; without room none that has records yet.
     private mutating func resumeNext(
         hasRoom: Bool, _ counts: [Int], _ sources: inout SourceTable, _ partitions: borrowing PartitionTable,
         now: MonotonicTime, actions: inout [Action]

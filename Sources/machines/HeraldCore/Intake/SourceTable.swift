@@ -2,12 +2,12 @@ import HeraldTime
 
 /// One queue to take from: a request topic, or one partition of a retry topic.
 public struct Source: Sendable {
-    /// Why it is not fetched.
+    /// The reasons why it is not fetched.
     struct Pauses: OptionSet, Sendable {
         var rawValue: UInt8
         /// Its first record is due in a while.
         static let farOff = Pauses(rawValue: 1)
-        /// Too much lies in the queues of all.
+        /// The queues of all hold too much.
         static let crowded = Pauses(rawValue: 2)
     }
 
@@ -15,20 +15,20 @@ public struct Source: Sendable {
     public fileprivate(set) var topic: Int
     /// The indices of its partitions in the assignment.
     public fileprivate(set) var partitions: [Int32] = []
-    /// Retry topics: how long their records wait.
+    /// The delay of a retry topic's records.
     fileprivate(set) var delay: Milliseconds?
     fileprivate(set) var weight: Int
-    /// The place of its topic among the request topics; no place's for retries, each of which tells its own.
+    /// The place of its topic among the request topics; an invalid one for retries, whose records name their own.
     fileprivate(set) var requestTopic: Int
-    /// The class in which its events' calls wait; 0 for retries.
+    /// The class of its events' calls; 0 for retries.
     fileprivate(set) var callClass = 0
     fileprivate var credit = 0
-    /// Whether its queue may hold something.
+    /// Whether its queue may have records.
     fileprivate var mayHaveRecords = true
     /// Whether its first record is not due.
     fileprivate(set) var isBlocked = false
     fileprivate(set) var pauses: Pauses = []
-    /// Whether its queue was taken out before it was paused, so that its records are there all the same.
+    /// Whether its queue was taken out before it was paused, so that its records are still there.
     fileprivate(set) var isRetained = false
     /// From a partition's number to its index in the assignment; -1 for those of others.
     fileprivate var indices: [Int32] = []
@@ -47,12 +47,12 @@ public struct Source: Sendable {
     var isWaiting: Bool { isRetained && pauses.contains(.crowded) }
 }
 
-/// The queues of an assignment, and whose turn it is.
+/// The queues of an assignment, and their turns.
 ///
 /// No other part writes them.
 ///
-/// A source is *blocked* while its first record, of a retry topic, is not due; *exhausted* until something may have arrived; *paused*
-/// as long as there is any reason for it, which makes void what lies in its queue unless that was *retained*.
+/// A source is *blocked* while its first record, of a retry topic, is not due; *exhausted* until something may have
+/// arrived; *paused* while there is any reason for it, which voids its queue's records unless they were *retained*.
 struct SourceTable: Sendable {
     /// Retry topics are taken with the weight of the most urgent request topic.
     static let retryWeight = 10
@@ -115,7 +115,7 @@ struct SourceTable: Sendable {
         return all.count - 1
     }
 
-    /// What an event is told of its queue, at once: each look at a source costs.
+    /// The facts of a queue for an event, at once: each access to a source costs.
     @inline(__always)
     func kind(of source: Int) -> (callClass: Int, requestTopic: Int, isRetry: Bool) {
         (all[source].callClass, all[source].requestTopic, all[source].delay != nil)
@@ -135,13 +135,13 @@ struct SourceTable: Sendable {
 // MARK: Turns
 
 extension SourceTable {
-    /// What else there has to be room for.
+    /// The limits of all sources.
     struct Room: Sendable {
         /// Whether there are too many bytes of all in memory.
         var isFull: Bool
-        /// With fewer bytes than this a class may take in any case.
+        /// The bytes that a class may always take.
         var reserved: Int
-        /// In an outage: how many more events of each class are taken.
+        /// In an outage: the number of further events of each class that are taken.
         var outageRoom: [Int]?
     }
 
@@ -177,16 +177,16 @@ extension SourceTable {
         return true
     }
 
-    /// The source was empty.
+    /// Notes that the source was empty.
     mutating func exhaust(_ source: Int) { all[source].mayHaveRecords = false }
 
-    /// Its queue may hold something again.
+    /// Notes that its queue may have records again.
     mutating func recordsArrived(in source: Int) { all[source].mayHaveRecords = true }
 
-    /// Its first record is not due.
+    /// Notes that its first record is not due.
     mutating func block(_ source: Int) { all[source].isBlocked = true }
 
-    /// Its first record has gone on.
+    /// Notes that its first record has gone on.
     mutating func unblock(_ source: Int) {
         all[source].isBlocked = false
         all[source].mayHaveRecords = true
@@ -214,13 +214,13 @@ extension SourceTable {
         }
     }
 
-    /// What was fetched of it is kept although it will be paused.
+    /// Retains its fetched records although it will be paused.
     mutating func retain(_ source: Int, actions: inout [Action]) {
         all[source].isRetained = true
         actions.append(.retainQueue(source: source))
     }
 
-    /// What was retained of it is given up, and read again.
+    /// Gives up its retained records, which are read again.
     mutating func dropRetained(_ source: Int, actions: inout [Action]) {
         guard all[source].isRetained else { return }
         all[source].isRetained = false

@@ -1,6 +1,6 @@
 import HeraldTime
 
-/// How offsets become durable, in one of two forms that is chosen once.
+/// The state of making offsets durable, in one of two forms that is chosen once.
 ///
 /// *Plain* (`delivery.guarantee: at-least-once`): a record is produced when its event is settled, its offset is complete when the
 /// broker has acknowledged all of the event's records, and a commit sends the complete offsets.
@@ -44,30 +44,32 @@ enum CommitState: Sendable, Equatable {
     }
 
     enum Transaction: Sendable, Equatable {
-        /// The producer is being made; `doubt` is the transaction whose commit was under way when the former one was lost.
+        /// The producer is being made; `doubt` is the transaction whose commit was under way when the former one was
+        /// lost.
         case preparing(doubt: Attempt?)
         /// None is open.
         case closed
-        /// Members join. The commit waits for `withheld` records that the producer's queue had no room for.
+        /// Members join. The commit waits for `withheld` records without room in the producer's queue.
         case open(Attempt, withheld: Int)
-        /// The broker was asked; what it did not answer for good is asked again at this moment.
+        /// The broker was asked; an inconclusive answer is followed by the same question at this moment.
         case ending(Attempt, Ending, askAgain: MonotonicTime?)
     }
 
     enum Ending: Sendable, Equatable {
-        /// Its partitions may have gone meanwhile (`isLeftBehind`): what becomes of it says nothing about those of now.
+        /// Its partitions may have gone meanwhile (`isLeftBehind`): then its outcome is no evidence about the present
+        /// ones.
         case committing(isLeftBehind: Bool)
         /// The group may have refused its offsets (`isRefused`).
         case aborting(isRefused: Bool)
-        /// The producer was lost during a commit: the broker is asked what became of it.
+        /// The producer was lost during a commit: the broker is asked for its outcome.
         case resolving
     }
 
-    /// What a transaction is from its beginning to its end.
+    /// The properties of a transaction from its beginning to its end.
     struct Attempt: Sendable, Equatable {
-        /// It is a transaction of suspects: no other event joins, and it is committed at once.
+        /// Whether it is a transaction of suspects: no other event joins, and it is committed at once.
         var isTrial = false
-        /// It fails because of a record that was refused, and whose event does not come again with the others.
+        /// Whether it fails because of a refused record, whose event does not come again with the others.
         var hasCulprit = false
     }
 
@@ -76,10 +78,10 @@ enum CommitState: Sendable, Equatable {
     /// Whether members join.
     var isOpen: Bool { if case .atomic(.open) = self { true } else { false } }
 
-    /// Whether the broker is asked what became of a commit.
+    /// Whether the broker is asked for the outcome of a commit.
     var isResolving: Bool { if case .atomic(.ending(_, .resolving, _)) = self { true } else { false } }
 
-    /// The transaction that has not come to its end.
+    /// The transaction that has not ended.
     var attempt: Attempt? {
         switch self {
         case .plain, .atomic(.closed): nil

@@ -2,21 +2,21 @@ import HeraldTime
 
 /// Makes offsets durable, in one of two forms that is chosen once: ``CommitState`` has its states and transitions.
 ///
-/// It knows which events are in the transaction and which wait for the next, what the commit under way says, and for
-/// how long something waits for one. The engine carries out what it answers.
+/// It knows the events in the transaction and those that wait for the next, the positions of the commit under way, and
+/// the time for which anything waits for one. The engine carries out its answers.
 struct Committer: Sendable {
-    /// After a commit that failed it is made again after this long.
+    /// The pause before a failed commit is repeated.
     static let pause: Milliseconds = .milliseconds(100)
     /// The longest wait between a transaction that failed and the next one.
     static let longestPause: Milliseconds = .seconds(5)
 
     private let interval: Milliseconds
-    /// With so many members a transaction is committed early.
+    /// The number of members at which a transaction is committed early.
     private var crowd: Int
-    /// With so many settled events a transaction is opened before its commit is due.
+    /// The number of settled events at which a transaction is opened before its commit is due.
     ///
-    /// The broker has most of their records by then. With fewer they wait: what a transaction writes at once costs
-    /// fewer requests, and a transaction that is not open holds up no reader of the topics.
+    /// The broker has most of their records by then. With fewer they wait: writing them at once costs fewer requests,
+    /// and a transaction that is not open holds up no reader of the topics.
     private var early: Int { max(1, min(crowd / 40, room.count)) }
     private var room: TransactionRoom
 
@@ -25,30 +25,31 @@ struct Committer: Sendable {
     private(set) var members: [SlotID] = []
     /// Settled events that wait for the next one.
     private(set) var pending: [SlotID] = []
-    /// Events of which a record was refused: they wait for transactions of their own.
+    /// Events with a refused record: they wait for transactions of their own.
     var suspects = Suspects()
-    /// The last transaction was the suspects': now it is the others' turn.
+    /// Whether the last transaction was the suspects': now it is the others' turn.
     private var wasTrial = false
-    /// The lane has not handed all records to the producer yet, which may refuse them: a commit would succeed without.
+    /// Whether the lane has still to hand records to the producer, which may refuse them: a commit would succeed
+    /// without.
     private var hasUnproducedRecords = false
-    /// Since when the broker may have had a transaction open that it knows no end of; `nil` if there is none.
+    /// The time since which the broker may have an open transaction without a known end; `nil` without one.
     ///
     /// An abort does not prove an end: librdkafka (as of 2.0.2, `rd_kafka_txn_handle_AddPartitionsToTxn`) asks for none
     /// when it aborts before the coordinator has answered for the first partition, and what is open there goes on as the
     /// next transaction.
     private var openSince: MonotonicTime?
-    /// How many claims of the name this process has made that may still arrive, and fence it.
+    /// The number of this process's claims of the name that may still arrive, and fence it.
     private var lateClaims = 0
-    /// Not before this is another transaction opened.
+    /// The time before which no other transaction is opened.
     private var nextBegin = MonotonicTime.distantPast
-    /// How many transactions failed since the last that was committed.
+    /// The number of failed transactions since the last committed one.
     private var failures = 0
 
     /// The number of the latest commit.
     private(set) var sequence: UInt64 = 0
-    /// What the commit under way commits.
+    /// The positions of the commit under way.
     private(set) var positions: [CommittedPosition] = []
-    /// There may be something that the broker does not know.
+    /// Whether there may be news for the broker.
     private var hasNews = false
     private var nextCommit = MonotonicTime.distantPast
     private var exposure = Exposure()
@@ -60,7 +61,7 @@ struct Committer: Sendable {
         crowd = configuration.transactionRoom / 2
     }
 
-    /// A transaction is committed early with so many members as these settings say.
+    /// Applies the settings' number of members for an early commit.
     mutating func use(_ configuration: EngineConfiguration) { crowd = configuration.transactionRoom / 2 }
 
     /// Whether nothing is under way, and nothing waits for it.
@@ -71,7 +72,7 @@ struct Committer: Sendable {
         }
     }
 
-    /// When there is something to do; `nil` when only an input can change anything.
+    /// The time of the next work; `nil` when only an input can change anything.
     ///
     /// - Parameter isLast: whether a stop has come to its last commit, which waits for nothing but the records.
     func due(isLast: Bool) -> MonotonicTime? {
@@ -90,23 +91,23 @@ struct Committer: Sendable {
         }
     }
 
-    /// The commits of an assignment begin.
+    /// Begins the commits of an assignment.
     mutating func assigned(now: MonotonicTime) { nextCommit = now.advanced(by: interval) }
 
-    /// There may be something that the broker does not know.
+    /// Notes possible news for the broker.
     mutating func noteNews() { hasNews = true }
 
-    /// A record goes to the lane.
+    /// Notes that a record goes to the lane.
     mutating func recordEmitted() { hasUnproducedRecords = true }
 
-    /// The lane has handed all records to the producer.
+    /// Notes that the lane has handed all records to the producer.
     mutating func recordsHanded() { hasUnproducedRecords = false }
 }
 
-// MARK: What a commit says
+// MARK: The positions of a commit
 
 extension Committer {
-    /// A commit is to be made of ``propose(_:)``d positions.
+    /// Prepares a commit of ``propose(_:)``d positions.
     mutating func gather(now: MonotonicTime) {
         nextCommit = now.advanced(by: interval)
         hasNews = false
@@ -115,14 +116,14 @@ extension Committer {
 
     mutating func propose(_ position: CommittedPosition) { positions.append(position) }
 
-    /// The commit leaves out a partition of which nothing is known any more from this offset on, if it says more.
+    /// Removes from the commit a partition whose position is beyond this offset, after which nothing is known any more.
     mutating func forget(partition: Int32, beyond offset: Int64) {
         positions.removeAll { $0.partition == partition && $0.offset > offset }
     }
 
-    /// The commit goes to the broker.
+    /// Starts the commit.
     ///
-    /// - Parameter recordsOut: Plain: how many records are not acknowledged, whose events it does not cover.
+    /// - Parameter recordsOut: Plain: the number of unacknowledged records, whose events it does not cover.
     mutating func start(recordsOut: Int, now: MonotonicTime) -> Action {
         sequence += 1
         switch state {
@@ -131,18 +132,18 @@ extension Committer {
             exposure.commitBegan(coversAll: recordsOut == 0, now: now)
         case .atomic:
             let attempt = state.attempt ?? CommitState.Attempt()
-            // Others wait on beside a transaction of suspects, or one that had no room for them, and suspects beside both.
+            // Others wait beside a transaction of suspects, or one without room for them, and suspects beside both.
             if pending.isEmpty, !suspects.isWaiting { exposure.commitBegan(coversAll: true, now: now) }
             state = .atomic(.ending(attempt, .committing(isLeftBehind: false), askAgain: nil))
         }
         return .commit(sequence: sequence)
     }
 
-    /// The group has taken what was committed, and trackers and members know.
+    /// Notes that the group has accepted the commit, and trackers and members know.
     mutating func acknowledged(now: MonotonicTime) {
         exposure.committed(sequence: sequence, isProof: !state.isResolving)
         if state.isAtomic {
-            // The broker is not asked for the end of a transaction in which nothing is.
+            // The broker is not asked for the end of an empty transaction.
             if !positions.isEmpty { openSince = nil }
             close(succeeded: true, now: now)
         } else {
@@ -152,7 +153,7 @@ extension Committer {
         }
     }
 
-    /// A plain commit was not made.
+    /// Notes that a plain commit was not made.
     mutating func failed(now: MonotonicTime) {
         state = .plain(.idle(afterFailure: true))
         exposure.commitFailed()
@@ -160,7 +161,7 @@ extension Committer {
         nextCommit = now.advanced(by: Self.pause)
     }
 
-    /// The partitions are gone: of what is under way nothing must be committed any more.
+    /// Abandons the work under way with the partitions: none of it must be committed any more.
     mutating func abandon(now: MonotonicTime) -> Action? {
         hasNews = false
         positions.removeAll(keepingCapacity: true)
@@ -183,17 +184,17 @@ extension Committer {
     }
 }
 
-// MARK: Who is in a transaction
+// MARK: The members of a transaction
 
 extension Committer {
     enum Admission {
-        /// Its records are produced, and nothing waits for the others.
+        /// Its records are produced, and it waits for no others.
         case plain
         case joins(opening: Bool)
         case waits
     }
 
-    /// An event is settled.
+    /// Admits a settled event.
     mutating func admit(_ id: SlotID, now: MonotonicTime) -> Admission {
         switch state {
         case .plain: return .plain
@@ -211,7 +212,7 @@ extension Committer {
         }
     }
 
-    /// When a transaction is opened for so many settled events, if the next commit is due then.
+    /// The time at which a transaction is opened for `count` settled events, if the next commit is due at `commit`.
     private func opening(for count: Int, commit: MonotonicTime) -> MonotonicTime {
         count >= early ? nextBegin : max(commit, nextBegin)
     }
@@ -223,13 +224,13 @@ extension Committer {
         room.opened(now: now)
     }
 
-    /// Opens one for events of which a record was refused.
+    /// Opens one for events with a refused record.
     mutating func open(forSuspects suspects: [SlotID], now: MonotonicTime) {
         open(CommitState.Attempt(isTrial: true), now: now)
         members = suspects
     }
 
-    /// Opens one for the events that wait, as far as it has room.
+    /// Opens one for the waiting events, within its room.
     mutating func openForPending(now: MonotonicTime) {
         open(now: now)
         swap(&members, &pending)
@@ -244,7 +245,7 @@ extension Committer {
         return suspects.take(atMost: room.count, now: now)
     }
 
-    /// Members whose records come again in the next transaction, before those that were settled later.
+    /// Puts back members whose records come again in the next transaction, before those that were settled later.
     mutating func putBack(_ again: [SlotID], now: MonotonicTime) {
         members.removeAll(keepingCapacity: true)
         let attempt = state.attempt ?? CommitState.Attempt()
@@ -253,7 +254,7 @@ extension Committer {
         if !attempt.isTrial { pending = again + pending }
     }
 
-    /// One of its records was refused, and that record's event is isolated.
+    /// Notes that one of its records was refused, and that record's event is isolated.
     mutating func noteCulprit() {
         switch state {
         case .atomic(.open(var attempt, let withheld)):
@@ -266,13 +267,13 @@ extension Committer {
         }
     }
 
-    /// The producer's queue had no room for a record: it has to get in before the commit.
+    /// Notes a record without room in the producer's queue: it has to get in before the commit.
     mutating func withhold() {
         guard case .atomic(.open(let attempt, let withheld)) = state else { return }
         state = .atomic(.open(attempt, withheld: withheld + 1))
     }
 
-    /// Whether a record that had to wait is offered again now; after an abort it comes again with all others.
+    /// Whether a waiting record is offered again now; after an abort it comes again with all others.
     mutating func offersAgain() -> Bool {
         switch state {
         case .plain: return true
@@ -284,10 +285,10 @@ extension Committer {
     }
 }
 
-// MARK: What becomes of a transaction
+// MARK: The outcome of a transaction
 
 extension Committer {
-    /// The producer is ready; what is to be asked first.
+    /// Notes that the producer is ready; returns the first question.
     mutating func producerReady(lateClaims: Int) -> Action? {
         self.lateClaims += lateClaims
         guard case .atomic(.preparing(let doubt)) = state else { return nil }
@@ -305,14 +306,14 @@ extension Committer {
         openSince.map { now < $0.advanced(by: timeout) } ?? false
     }
 
-    /// Whether it may be a claim of this process itself that fenced it; each explains that once.
+    /// Whether a claim of this process itself may have fenced it; each explains that once.
     mutating func takeLateClaim() -> Bool {
         guard lateClaims > 0 else { return false }
         lateClaims -= 1
         return true
     }
 
-    /// The producer can't go on.
+    /// Notes that the producer can't continue.
     ///
     /// Members that are not in doubt have been put back.
     mutating func producerLost(now: MonotonicTime) {
@@ -321,19 +322,19 @@ extension Committer {
         state = .atomic(.preparing(doubt: doubt))
     }
 
-    /// Nothing but an abort is left.
+    /// Aborts the transaction, the only way left.
     mutating func abort(isRefused: Bool = false) -> Action {
         state = .atomic(.ending(state.attempt ?? CommitState.Attempt(), .aborting(isRefused: isRefused), askAgain: nil))
         return .abortTransaction
     }
 
-    /// What was asked for did not work; the same call has to be made again.
+    /// Notes that a call failed; the same call has to be repeated.
     mutating func askLater(now: MonotonicTime) {
         guard case .atomic(.ending(let attempt, let ending, _)) = state else { return }
         state = .atomic(.ending(attempt, ending, askAgain: now.advanced(by: Self.pause)))
     }
 
-    /// The same call is made again.
+    /// Repeats the same call.
     mutating func askAgain() -> Action? {
         guard case .atomic(.ending(let attempt, let ending, _)) = state else { return nil }
         state = .atomic(.ending(attempt, ending, askAgain: nil))
@@ -344,7 +345,7 @@ extension Committer {
         }
     }
 
-    /// A transaction ended.
+    /// Ends a transaction.
     mutating func close(succeeded: Bool, now: MonotonicTime) {
         let attempt = state.attempt ?? CommitState.Attempt()
         if succeeded, !members.isEmpty {
@@ -362,7 +363,7 @@ extension Committer {
         }
         exposure.commitFailed()
         if !attempt.hasCulprit {
-            // The next one will not fail for a culprit, but for anything else perhaps.
+            // The next one will not fail for a culprit, but may for another reason.
             failures += 1
             let pause = min(Self.pause.doubled(times: min(failures, 10) - 1), Self.longestPause)
             nextBegin = now.advanced(by: pause)
@@ -370,16 +371,17 @@ extension Committer {
     }
 }
 
-// MARK: What waits for a commit
+// MARK: The waiting for a commit
 
 extension Committer {
-    /// A called event is decided; its records are on their way.
+    /// Notes that a called event is decided; its records are on their way.
     mutating func decided(recordsOut: Int, now: MonotonicTime) {
         if !isRecording(recordsOut) { exposure.nothingWaits() }
         exposure.decided(now: now)
     }
 
-    /// Why no call begins: none may, or none might when the last one wanted to, and only a commit has the timer look again.
+    /// The reason why no call begins: none may, or the last one had to wait, and only a commit has the timer look
+    /// again.
     func hold(recordsOut: Int, now: MonotonicTime, within limit: Milliseconds) -> Exposure.Hold? {
         if let hold = exposure.hold(now: now, within: limit), hold == .unproven || isRecording(recordsOut) {
             return hold
@@ -393,17 +395,17 @@ extension Committer {
         return exposure.allowsCall(now: now, within: limit)
     }
 
-    /// The worker stood still; only commits after this show that it is still a member.
+    /// Notes that the worker stood still; only later commits show that it is still a member.
     mutating func stoodStill() {
         exposure.stoodStill(after: sequence)
-        // There may be nothing new to commit: the same offset once more shows it as well.
+        // There may be nothing new to commit: the same offset again shows it as well.
         hasNews = true
     }
 
-    /// Nothing waits any more: the events are gone.
+    /// Forgets the waiting events, which are gone.
     mutating func eventsGone() { exposure.partitionsGone() }
 
-    /// Whether a commit has to say something also when there is nothing new.
+    /// Whether a commit is needed even without news.
     var isUnproven: Bool { exposure.isUnproven }
 
     /// Whether calls wait for a commit.
@@ -411,7 +413,7 @@ extension Committer {
         exposure.isInTheWay && (exposure.isUnproven || isRecording(recordsOut))
     }
 
-    /// Whether anything decided waits for a commit; what is left out of transactions does not.
+    /// Whether any decided event waits for a commit; those left out of transactions do not.
     func isRecording(_ recordsOut: Int) -> Bool {
         state.isAtomic
             ? !members.isEmpty || !pending.isEmpty || suspects.isWaiting

@@ -2,13 +2,13 @@ public import HeraldKernel
 public import HeraldTime
 
 extension Engine {
-    /// What the commit under way commits.
+    /// The positions of the commit under way.
     public var commitPositions: [CommittedPosition] { committer.positions }
 
-    /// When ``advanceCommits(now:)`` has something to do.
+    /// The time at which ``advanceCommits(now:)`` has something to do.
     var commitDue: MonotonicTime? { membership == .left ? nil : committer.due(isLast: membership.isLastCommit) }
 
-    /// Does what the committer's state and the time allow.
+    /// Advances the commits as far as the committer's state and the time allow.
     mutating func advanceCommits(now: Moment) {
         guard let due = commitDue, now.monotonic >= due else { return }
         switch committer.state {
@@ -25,7 +25,7 @@ extension Engine {
         switch committer.state {
         case .plain, .atomic(.closed):
             guard isNeeded else {
-                // Calls may have waited for a commit that has nothing to say.
+                // Calls may have waited for a commit that turned out to be empty.
                 run(now: now)
                 return
             }
@@ -35,7 +35,8 @@ extension Engine {
         actions.append(committer.start(recordsOut: productions.count, now: now.monotonic))
     }
 
-    /// Finds what a commit has to say, as if the members of the transaction were complete already; false when nothing.
+    /// Gathers the positions of a commit, as if the members of the transaction were complete already; false without
+    /// any.
     private mutating func gatherPositions(now: Moment) -> Bool {
         committer.gather(now: now.monotonic)
         var trackers = partitions.all.map(\.tracker)
@@ -51,7 +52,7 @@ extension Engine {
         return !committer.positions.isEmpty
     }
 
-    /// A commit ended, or one try of it.
+    /// Notes the end of a commit, or of one attempt at it.
     public mutating func committed(sequence: UInt64, _ outcome: TransactionOutcome, now: Moment) {
         switch committer.state {
         case .plain(.committing) where sequence == committer.sequence: plainCommitEnded(outcome, now: now)
@@ -77,7 +78,7 @@ extension Engine {
         } else {
             committer.failed(now: now.monotonic)
         }
-        // Another member has the partitions: what is not committed by now never will be.
+        // Another member has the partitions: uncommitted work stays so.
         if outcome == .refused, membership.isLastCommit { endStopping(now: now) }
     }
 
@@ -87,30 +88,29 @@ extension Engine {
 }
 
 extension Engine {
-    /// For this long nothing came beyond what this engine had asked to wait: the process was stopped,
-    /// or its machine.
+    /// Notes that nothing arrived for this long beyond the requested wait: the process was stopped, or its machine.
     ///
-    /// The group may have given the partitions to others since. Nothing is called before a commit that begins now shows
+    /// The group may have given the partitions to others since. No call is made before a commit that begins now shows
     /// that it has not; the broker refuses the commits of a worker that is no longer a member.
     public mutating func stoodStill(for pause: Milliseconds) {
         guard pause >= configuration.maxUnrecorded, case .assigned = membership else { return }
         committer.stoodStill()
     }
 
-    /// Whether another call may begin: nothing that was called has waited for its commit for too long, and the partitions
-    /// are this worker's.
+    /// Whether another call may begin: no called event has waited for its commit for too long, and the partitions are
+    /// this worker's.
     ///
-    /// While a topic takes no record, one begins now and then: its outcome may be taken.
+    /// While a topic takes no record, one begins periodically: its outcome may be taken.
     mutating func mayCall(now: Moment) -> Bool {
         guard now.monotonic >= refusals.nextCall else { return false }
         return committer.allowsCall(
             recordsOut: productions.count, now: now.monotonic, within: configuration.maxUnrecorded)
     }
 
-    /// Whether everything about the event is decided and it waits for its commit.
+    /// Whether the event is decided and waits for its commit.
     package func isDecided(_ id: SlotID) -> Bool { events.isCurrent(id) && events[id.index].phase == .settling }
 
-    /// Notes that an event is decided whose calls would be made again if this worker died now.
+    /// Notes that an event is decided whose calls would be repeated if this worker died now.
     mutating func noteExposure(of slot: Int32, now: Moment) {
         guard events[slot].wasCalled else { return }
         committer.decided(recordsOut: productions.count, now: now.monotonic)

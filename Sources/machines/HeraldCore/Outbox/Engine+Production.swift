@@ -1,21 +1,21 @@
 import HeraldEvents
 public import HeraldTime
 
-/// Records on their way to the broker: what becomes of them, and of those that it does not take.
+/// Records on their way to the broker: their outcomes, and the refused ones.
 extension Engine {
-    /// How long to wait before a refused record is offered again.
+    /// The wait before a refused record is offered again.
     static let productionPause: Milliseconds = .seconds(1)
     /// The longest wait before a refused record is offered again, in a transaction.
     static let longestProductionPause: Milliseconds = .minutes(1)
-    /// How long to wait for room in the producer's queue.
+    /// The wait for room in the producer's queue.
     static let queueFullPause: Milliseconds = .milliseconds(10)
-    /// Records that were refused in one batch are offered again so far apart, each in a batch of its own.
+    /// The time between records refused in one batch, which are offered again each in a batch of its own.
     static let refusalSpread: Milliseconds = .milliseconds(30)
 
-    /// The record that an action `produce` names; `nil` when its event was given up meanwhile.
+    /// The record of an action `produce`; `nil` when its event was given up meanwhile.
     public func production(_ id: ProductionID) -> Production? { productions[id] }
 
-    /// Has the event's records produced.
+    /// Produces the event's records.
     mutating func emit(_ slot: Int32) {
         var next = productions.first(of: slot)
         while let index = next {
@@ -29,7 +29,7 @@ extension Engine {
         actions.append(.produce(productions.id(of: index)))
     }
 
-    /// The broker has acknowledged a record; not told of those in a transaction, whose commit stands for all.
+    /// Notes an acknowledged record; not called in a transaction, whose commit stands for all.
     public mutating func delivered(_ id: ProductionID, now: Moment) {
         guard let production = productions[id] else {
             counters.stale += 1
@@ -48,12 +48,12 @@ extension Engine {
         run(now: now)
     }
 
-    /// A record was not produced.
+    /// Notes a record that was not produced.
     ///
-    /// It is offered again, smaller if it was too large; a settlement is never given up. A record that is known not to
-    /// fit before the broker has it costs a transaction nothing. A transaction of which the broker refused records is
-    /// aborted, and their events are isolated: they are tried again in transactions of their own, whose failure affects no
-    /// other event (``Suspects``).
+    /// It is offered again, smaller if it was too large; a settlement is never given up. A record known to be too large
+    /// before the broker has it costs a transaction nothing. A transaction with refused records is aborted, and their
+    /// events are isolated: they are tried again in transactions of their own, whose failure affects no other event
+    /// (``Suspects``).
     public mutating func failed(_ id: ProductionID, _ failure: ProductionFailure, now: Moment) {
         guard let production = productions[id] else {
             counters.stale += 1
@@ -63,7 +63,7 @@ extension Engine {
         case .plain: failedPlain(id, production, failure, now: now)
         case .atomic(.open), .atomic(.ending(_, .committing, _)): failedAtomic(id, production, failure, now: now)
         case .atomic(.ending(_, .aborting, _)):
-            // An abort fails everything that is still on its way, which says nothing about the records.
+            // An abort fails everything still on its way, which is no evidence about the records.
             if failure.isOfRecord { failedAtomic(id, production, failure, now: now) }
         case .atomic: break
         }
@@ -76,7 +76,7 @@ extension Engine {
         case .queueFull: schedule(.production(id), after: Self.queueFullPause, now: now)
         case .doesNotFit, .tooLarge, .refused:
             if failure != .refused, makeSmaller(id.index, production, emits: true, now: now) { return }
-            // What is known not to fit is to blame itself, and so is what was refused in a batch of its own.
+            // A record known to be too large is at fault itself, and so is one refused in a batch of its own.
             let tries = productions.noteRefusal(id.index)
             if tries == (failure == .doesNotFit ? 0 : 1) {
                 _ = refusals.refused(place(of: production), now: now.monotonic)
@@ -101,7 +101,7 @@ extension Engine {
             if makeSmaller(id.index, production, emits: committer.state.isOpen, now: now) { return }
             isolate(id, production, isHopeless: true, now: now)
         case .tooLarge, .refused:
-            // In company it says nothing of one record: brokers refuse a whole batch.
+            // In company it is no evidence about one record: brokers refuse a whole batch.
             let isToBlame = committer.state.attempt?.isTrial == true && committer.members.count == 1
             let isHopeless =
                 isToBlame
@@ -112,20 +112,20 @@ extension Engine {
         transactionFailed(now: now)
     }
 
-    /// A record is refused, and nothing more can be left out of it.
+    /// Handles a refused record from which nothing more can be omitted.
     private mutating func giveUpShrinking(_ id: ProductionID) {
         guard var whole = productions[id] else { return }
         actions.append(.notice(.recordRefused(topic: topic(of: whole))))
         guard case .copy(var copy) = whole.content else { return }
-        // By the next try its topic may take all of it.
+        // By the next attempt its topic may take all of it.
         copy.omitLeast()
         whole.content = .copy(copy)
         productions.replace(id.index, with: whole)
     }
 
-    /// Leaves the next part of a record out; false when nothing is left that could be.
+    /// Omits the next part of a record; false without any left.
     ///
-    /// In a transaction that fails all of its records come again; else this one has to be emitted.
+    /// In a transaction that fails all of its records come again; otherwise this one has to be emitted.
     private mutating func makeSmaller(
         _ index: Int32, _ production: Production, emits: Bool, now: Moment
     ) -> Bool {
@@ -138,7 +138,7 @@ extension Engine {
             return true
         }
         guard case .retry = copy.destination else { return false }
-        // The delay topic takes less than the topic that it came from: then it can only be kept as a dead letter.
+        // The delay topic's limit is lower than its source topic's: the event can only be kept as a dead letter.
         keepAsDeadLetter(index, production, copy.services, emits: emits, now: now)
         return true
     }
@@ -162,9 +162,10 @@ extension Engine {
         }
     }
 
-    /// A record of this event was refused: it waits until it is tried without others.
+    /// Isolates an event with a refused record until it is tried without others.
     ///
-    /// That is at once, or after a growing pause when it is to blame itself. If its topic takes nothing, it waits for that.
+    /// That is at once, or after a growing pause when it is at fault itself. If its topic takes nothing, it waits for
+    /// that.
     private mutating func isolate(_ id: ProductionID, _ production: Production, isHopeless: Bool, now: Moment) {
         if isHopeless { giveUpShrinking(id) }
         committer.noteCulprit()
@@ -187,13 +188,13 @@ extension Engine {
         }
     }
 
-    /// The event is none of those that become durable with the next commit.
+    /// Removes the event from the members of the next commit.
     mutating func setApart(_ slot: Int32) {
         events.isolate(slot)
         partitions.undecide(events[slot].offset, of: events[slot].partition)
     }
 
-    /// The event may be offered again that had a record refused.
+    /// Offers an event with a refused record again, when due.
     mutating func refusedEventIsDue(_ id: SlotID, now: Moment) {
         guard events.isCurrent(id), events[id.index].phase == .refused else { return }
         let topic = events[id.index].refusingTopic
@@ -205,21 +206,21 @@ extension Engine {
         advanceCommits(now: now)
     }
 
-    /// A record that had to wait is offered again.
+    /// Offers a waiting record again, when due.
     mutating func productionIsDue(_ id: ProductionID) {
         guard productions[id] != nil, committer.offersAgain() else { return }
         emit(production: id.index)
     }
 }
 
-/// Topics that take nothing.
+/// Topics that accept no records.
 extension Engine {
-    /// The topic that takes none of this engine's records, and since when; `nil` without one.
+    /// The topic that accepts none of this engine's records, and since when; `nil` without one.
     public var refusingTopic: (name: String, since: MonotonicTime)? {
         refusals.first.map { (topic(at: $0.topic), $0.since) }
     }
 
-    /// The place of a record's topic among those that are written.
+    /// The place of a record's topic among the written ones.
     private func place(of production: Production) -> Int {
         guard case .copy(let copy) = production.content else { return 0 }
         guard case .retry(let delay, _, _) = copy.destination else { return 1 }
@@ -241,7 +242,7 @@ extension Engine {
         }
     }
 
-    /// All records of the event are durable.
+    /// Notes that all records of the event are durable.
     mutating func noteAccepted(_ slot: Int32) {
         var next = productions.first(of: slot)
         while let index = next {

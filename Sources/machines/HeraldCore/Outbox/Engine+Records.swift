@@ -1,18 +1,18 @@
 public import HeraldEvents
 import HeraldTime
 
-/// A record's parts that Herald writes; its key, and the value of all but results, are the original's.
+/// The parts of a record that Herald writes; its key, and the value of all but results, are the original's.
 public struct OutputRecord: Sendable {
     /// A result's value.
     public var value: [UInt8] = []
     /// A retry's or dead letter's headers.
     public var headers = HeaderList()
-    /// Whether the original's key and value stay away.
+    /// Whether the original's key and value are omitted.
     public var omissions: Omissions = []
 
     fileprivate var diagnostics = Diagnostics()
 
-    /// Nothing yet.
+    /// An empty record.
     public init() {}
 
     /// Forgets everything but the memory.
@@ -23,7 +23,7 @@ public struct OutputRecord: Sendable {
     }
 }
 
-/// What people want to know of a retry or dead letter; its memory is used for record after record.
+/// The diagnostics of a retry or dead letter for people; its memory is reused for each record.
 private struct Diagnostics {
     var detail: [UInt8] = []
     var history: [UInt8] = []
@@ -46,10 +46,10 @@ extension Engine {
         }
     }
 
-    /// Writes what Herald adds to a record.
+    /// Writes Herald's parts of a record.
     ///
     /// - Parameters:
-    ///   - keyByteCount: How long its key is.
+    ///   - keyByteCount: The length of its key.
     ///   - value: The value of the record that is settled.
     ///   - original: Its headers; not needed for a result.
     public func write(
@@ -58,7 +58,7 @@ extension Engine {
     ) {
         switch production.content {
         case .result(let final, let service):
-            // No user's name is that long: such a key names no user, and a result is small whatever its event was.
+            // No user's name is that long: such a key names no user, and a result is small for any event.
             if keyByteCount > Omissions.longestKey { output.omissions = .key }
             if final.outcome.hasDetail {
                 output.diagnostics.removeAll()
@@ -183,7 +183,7 @@ extension Engine {
         }
     }
 
-    /// Whether its moment had come, or only no call could come before it; and how the last call ended.
+    /// Appends whether its moment had come, or only no call was possible before it, and the last call's end.
     private func appendExpiry(of production: Production, in slot: borrowing Slot, to detail: inout [UInt8]) {
         let isPast = slot.event.expiresAt.map { production.decidedAt >= $0 } ?? true
         detail.append(
@@ -194,7 +194,7 @@ extension Engine {
         appendAnswer(of: production, to: &detail)
     }
 
-    /// What the last call ended with, beside its status.
+    /// The last call's detail, beside its status.
     private func words(of production: Production) -> String? {
         production.services.first.flatMap { events.services[events.place(production.slot.index, $0)].detail }
     }

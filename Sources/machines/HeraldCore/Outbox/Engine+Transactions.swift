@@ -2,9 +2,9 @@ import HeraldEvents
 public import HeraldKernel
 public import HeraldTime
 
-/// Carries out what ``Committer`` says of a transaction.
+/// Carries out the decisions of ``Committer`` about transactions.
 extension Engine {
-    /// An event is settled: its records are produced, in the transaction if there is one.
+    /// Produces the records of a settled event, in the transaction if there is one.
     mutating func send(_ slot: Int32, now: Moment) {
         noteExposure(of: slot, now: now)
         switch committer.admit(events.id(of: slot), now: now.monotonic) {
@@ -22,7 +22,7 @@ extension Engine {
         actions.append(.beginTransaction)
     }
 
-    /// Opens the transaction of refused events, or of those that wait, or one for what is known of offsets alone.
+    /// Opens the transaction of refused events, of waiting ones, or one for offsets alone.
     mutating func openNext(now: Moment) {
         let suspects = nextSuspects(now: now)
         if !suspects.isEmpty {
@@ -52,7 +52,7 @@ extension Engine {
         return suspects
     }
 
-    /// The producer is ready for transactions: at the start, and after each `renewProducer`.
+    /// Notes that the producer is ready for transactions: at the start, and after each `renewProducer`.
     ///
     /// - Parameter lateClaims: how many of its claims of the name may still arrive, each of which fences the producer
     ///   that has it then.
@@ -63,12 +63,12 @@ extension Engine {
         run(now: now)
     }
 
-    /// The transaction can't be committed any more, for a reason that is no single record's.
+    /// Notes that the transaction can't be committed any more, for a reason beyond any single record.
     public mutating func transactionFailed(now: Moment) {
         if case .atomic(.open) = committer.state { actions.append(committer.abort()) }
     }
 
-    /// The producer can't go on.
+    /// Notes that the producer can't continue.
     public mutating func producerLost(isFenced: Bool, now: Moment) {
         guard membership != .left else { return }
         switch committer.state {
@@ -78,7 +78,7 @@ extension Engine {
         if isFenced, committer.isYoung(timeout: configuration.transactionTimeout, now: now.monotonic),
             !committer.takeLateClaim()
         {
-            // The broker had no reason to end the transaction by itself: another process has this worker's name.
+            // The broker had no reason of its own to end the transaction: another process has this worker's name.
             actions.append(.notice(.rival))
             return
         }
@@ -87,7 +87,7 @@ extension Engine {
         actions.append(.renewProducer)
     }
 
-    /// What follows when a commit was not made.
+    /// The consequence of a commit that was not made.
     enum AfterNoCommit {
         case abort(isRefused: Bool)
         /// It is over already.
@@ -121,14 +121,14 @@ extension Engine {
         }
     }
 
-    /// An abort ended, or one try of it.
+    /// Notes the end of an abort, or of one attempt at it.
     public mutating func aborted(_ outcome: TransactionOutcome, now: Moment) {
         guard case .atomic(.ending(_, .aborting(let isRefused), _)) = committer.state else { return }
         switch outcome {
         case .acknowledged:
             membersWaitAgain(now: now)
             committer.close(succeeded: false, now: now.monotonic)
-            // Another member has the partitions: what is not committed by now never will be.
+            // Another member has the partitions: uncommitted work stays so.
             if isRefused, membership.isLastCommit { endStopping(now: now) }
         case .failedForNow, .refused, .abortable: committer.askLater(now: now.monotonic)
         case .fatal(let isFenced): producerLost(isFenced: isFenced, now: now)

@@ -1,39 +1,39 @@
 import HeraldTime
 
-/// For how long calls have ended whose outcome is not recorded: a worker that dies now leaves them to be made again.
+/// The time for which ended calls have had no recorded outcome: a worker that dies now leaves them to be repeated.
 ///
 /// An event whose calls are decided enters, whether or not its records are produced yet, and leaves with the commit that covers it.
 /// Calls in flight do not count, however long they take: no commit could cover them.
 struct Exposure: Sendable {
-    /// Since when an event waits that no commit under way covers; `nil` when there is none.
+    /// The time since which an event waits without a commit under way; `nil` without one.
     private var waitingSince: MonotonicTime?
-    /// Since when the oldest event waits that the commit under way covers.
+    /// The time since which the oldest event of the commit under way waits.
     private var committingSince: MonotonicTime?
     /// The number of the last commit that began before this worker stood still; `nil` once a later one has shown that
     /// it is still a member of its group.
     private var unproven: UInt64?
-    /// A call had to wait for a commit, and none has been made since.
+    /// Whether a call had to wait for a commit, and none has been made since.
     private(set) var isInTheWay = false
 
-    /// Since when the oldest of all waits.
+    /// The time since which the oldest of all waits.
     var oldest: MonotonicTime? { committingSince ?? waitingSince }
 
     /// Whether the group may have given the partitions away while this worker stood still.
     var isUnproven: Bool { unproven != nil }
 
-    /// A called event is decided; its records are on their way.
+    /// Notes that a called event is decided; its records are on their way.
     mutating func decided(now: MonotonicTime) {
         if waitingSince == nil { waitingSince = now }
     }
 
-    /// A commit begins; what it does not cover counts from now on.
+    /// Notes the begin of a commit; events outside it count from now on.
     mutating func commitBegan(coversAll: Bool, now: MonotonicTime) {
         guard let since = waitingSince else { return }
         if committingSince == nil { committingSince = since }
         waitingSince = coversAll ? nil : now
     }
 
-    /// The commit with this number is made.
+    /// Notes that the commit with this number is made.
     ///
     /// - Parameter isProof: whether the group has taken it from this worker. One that was only found to be there may be the
     ///   same as one before, and shows nothing.
@@ -43,24 +43,24 @@ struct Exposure: Sendable {
         if isProof, let before = unproven, sequence > before { unproven = nil }
     }
 
-    /// The commit was not made: what it would have covered waits on.
+    /// Notes that the commit was not made: its events wait on.
     mutating func commitFailed() {
         guard let since = committingSince else { return }
         waitingSince = since
         committingSince = nil
     }
 
-    /// The worker stood still; only commits after this one show that it is still a member.
+    /// Notes that the worker stood still; only later commits show that it is still a member.
     mutating func stoodStill(after sequence: UInt64) { unproven = sequence }
 
-    /// Nothing waits any more.
+    /// Notes that no event waits any more.
     mutating func nothingWaits() {
         waitingSince = nil
         committingSince = nil
         isInTheWay = false
     }
 
-    /// Why no call may begin.
+    /// The reason why no call may begin.
     enum Hold: Sendable, Equatable {
         /// The group may have given the partitions away.
         case unproven
@@ -68,7 +68,7 @@ struct Exposure: Sendable {
         case unrecorded(since: MonotonicTime)
     }
 
-    /// Why no call may begin; `nil` when one may.
+    /// The reason why no call may begin; `nil` when one may.
     ///
     /// Only a commit changes that.
     func hold(now: MonotonicTime, within limit: Milliseconds) -> Hold? {
@@ -83,7 +83,7 @@ struct Exposure: Sendable {
         return !isInTheWay
     }
 
-    /// The partitions are gone, and what waited with them.
+    /// Forgets the partitions, with everything that waited.
     mutating func partitionsGone() {
         self = Self()
     }

@@ -1,25 +1,25 @@
 public import HeraldEvents
 public import HeraldTime
 
-/// One record that an event causes.
+/// One record of an event.
 public struct Production: Sendable, Equatable {
-    /// What is written.
+    /// The content of a record.
     public enum Content: Sendable, Equatable {
-        /// How the event ended for one push service; for none when it did not decode.
+        /// The outcome for one push service; for none when it did not decode.
         case result(FinalOutcome, service: Int?)
-        /// The event itself goes on.
+        /// The event itself continues.
         case copy(EventCopy)
     }
 
     /// The event.
     public let slot: SlotID
-    /// What is written.
+    /// The record's content.
     public internal(set) var content: Content
     /// Calls made so far for each of the push services.
     public internal(set) var attempts = 0
     /// The last HTTP status, 0 when there was none.
     public internal(set) var status = 0
-    /// When the outcome was decided.
+    /// The time at which the outcome was decided.
     public internal(set) var decidedAt: WallTime
 
     /// The push services it is about.
@@ -30,7 +30,7 @@ public struct Production: Sendable, Equatable {
         }
     }
 
-    /// Why the event became a dead letter, if it did.
+    /// The reason why the event became a dead letter, if it did.
     var deadLetterReason: DeadLetterReason? {
         switch content {
         case .result(.deadLettered(let reason), _): reason
@@ -39,16 +39,16 @@ public struct Production: Sendable, Equatable {
         }
     }
 
-    /// Whether it says that the event expired.
+    /// Whether its outcome is that the event expired.
     var isExpired: Bool {
         if case .result(.expired, _) = content { true } else { deadLetterReason == .expired }
     }
 }
 
-/// How an event ended for a push service, as a record says it: what of a push service's state is final.
+/// The final part of a push service's state, as a record has it.
 public enum FinalOutcome: Sendable, Equatable {
     case delivered
-    /// The same event came before and ended so (`nil`: an earlier owner of the partition dealt with it).
+    /// The same event came before with this outcome (`nil`: an earlier owner of the partition settled it).
     case duplicate(of: Outcome?)
     case expired
     case cancelled
@@ -66,29 +66,27 @@ public enum FinalOutcome: Sendable, Equatable {
     }
 }
 
-/// An event that goes on: to a retry topic for the push services that failed for now, to the dead-letter topic for those
-/// that failed for good.
+/// An event that continues: in a retry topic after temporary failures, in the dead-letter topic after permanent ones.
 public struct EventCopy: Sendable, Equatable {
-    /// Where it goes.
+    /// The destination of a copy.
     public enum Destination: Sendable, Equatable {
-        /// To the retry topic of this index, to be called again at `dueAt`; without a reason the one that the record came with
-        /// stays.
+        /// The retry topic of this index, for a call at `dueAt`; without a reason the record keeps its own.
         case retry(delay: Int, dueAt: WallTime, reason: RetryReason?)
-        /// To the dead-letter topic.
+        /// The dead-letter topic.
         case deadLetter(DeadLetterReason)
     }
 
-    /// Where it goes.
+    /// Its destination.
     public internal(set) var destination: Destination
     /// The push services that are still to do, or that failed; none for an event that does not decode.
     public internal(set) var services: PushServiceSet
-    /// What is left out, because the record was too large with it.
+    /// The parts omitted because the record was too large with them.
     public internal(set) var omissions: Omissions = []
 
-    /// Leaves out what it has not, and nothing else: a batch that nobody can read has no value.
+    /// Omits only the parts that are missing anyway: an unreadable batch has no value.
     mutating func omitLeast() { omissions = destination == .deadLetter(.unreadable) ? .value : [] }
 
-    /// Leaves the next part out; false when nothing is left that could be.
+    /// Omits the next part; false without any left.
     ///
     /// Diagnostics go first, then what the call does not need. A retry has to stay an event; of a dead letter the long key
     /// goes before the value, which `herald-origin` has as long as the request topic does.
@@ -108,9 +106,9 @@ extension Omissions {
     fileprivate static let diagnostics: Self = [.history, .detail]
 }
 
-/// Why a record was not produced.
+/// The reason why a record was not produced.
 public enum ProductionFailure: Sendable, Equatable {
-    /// Larger than its topic takes, which was known before the broker had it: a transaction goes on.
+    /// It exceeds its topic's limit, which was known before the broker had it: a transaction continues.
     case doesNotFit
     /// The broker or the producer refused it, or a batch with it, as too large.
     case tooLarge
@@ -119,10 +117,10 @@ public enum ProductionFailure: Sendable, Equatable {
     case refused
     /// The producer's queue is full: try again in a moment.
     case queueFull
-    /// Anything else; it is tried again until it works.
+    /// Any other failure; it is tried again until it succeeds.
     case other
 
-    /// Whether it says something of the record, or of one in its batch.
+    /// Whether it is evidence about the record, or one in its batch.
     var isOfRecord: Bool {
         switch self {
         case .doesNotFit, .tooLarge, .refused: true

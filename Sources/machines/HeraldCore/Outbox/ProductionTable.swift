@@ -3,10 +3,10 @@ struct ProductionTable: Sendable {
     private static let none: Int32 = -1
 
     private struct Place: Sendable {
-        /// Counts the uses of the place, and within one use how often its record was produced again.
+        /// The number of uses of the place, and within one use of productions of its record.
         var generation: UInt32 = 0
         var production: Production?
-        /// How often it was refused, as far as that is counted.
+        /// The number of its refusals, as far as they are counted.
         var refusals = 0
         /// The next record of the same event.
         var next = ProductionTable.none
@@ -16,14 +16,14 @@ struct ProductionTable: Sendable {
     private var freePlaces: [Int32] = []
     /// The first record of each slot's event.
     private var first: [Int32]
-    /// How many records there are.
+    /// The number of records.
     private(set) var count = 0
 
     init(slots: Int) {
         first = Array(repeating: Self.none, count: slots)
     }
 
-    /// There may be events in so many slots from now on; never fewer than before.
+    /// Grows to this many slots, never fewer than before.
     mutating func grow(slots: Int) { first += Array(repeating: Self.none, count: slots - first.count) }
 
     /// The record with this name; `nil` when its event was given up, or it was produced again since.
@@ -66,16 +66,16 @@ struct ProductionTable: Sendable {
         return index
     }
 
-    /// The same record in other words: smaller, or of another kind.
+    /// Replaces a record by a smaller one, or one of another kind.
     mutating func replace(_ index: Int32, with production: Production) { places[Int(index)].production = production }
 
-    /// It was refused; how often that was so before.
+    /// Notes a refusal; returns the number of earlier ones.
     mutating func noteRefusal(_ index: Int32) -> Int {
         defer { places[Int(index)].refusals += 1 }
         return places[Int(index)].refusals
     }
 
-    /// What is said of the event's records from now on is not about the ones that were produced before.
+    /// Renames the event's records, so that reports about former productions are not about them.
     mutating func rename(of slot: Int32) {
         var index = first[Int(slot)]
         while index != Self.none {
@@ -84,7 +84,7 @@ struct ProductionTable: Sendable {
         }
     }
 
-    /// The broker has this record; true when the event has no other.
+    /// Removes an acknowledged record; true when the event has no other.
     mutating func remove(_ index: Int32, of slot: Int32) -> Bool {
         let next = places[Int(index)].next
         if first[Int(slot)] == index {
@@ -98,7 +98,7 @@ struct ProductionTable: Sendable {
         return first[Int(slot)] == Self.none
     }
 
-    /// The event is gone, or all of its records are there.
+    /// Removes the event's records: it is gone, or all of them are acknowledged.
     mutating func removeAll(of slot: Int32) {
         var index = first[Int(slot)]
         first[Int(slot)] = Self.none

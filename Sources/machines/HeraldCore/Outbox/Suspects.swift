@@ -1,47 +1,47 @@
 import HeraldTime
 
-/// Events of which a record was refused, in transactions: which of them are tried together next.
+/// Events with a refused record, in transactions: the choice of those that are tried together next.
 ///
-/// A broker refuses a whole batch for one record, and many clients are not told for which one. So events that were refused
-/// together are divided: half of them are tried, then half of those, or of the rest if these were taken. One culprit among n
-/// costs some log n transactions, and the innocent become durable on the way. What is tried goes along with no other event.
+/// A broker refuses a whole batch for one record, and often does not name it. So events that were refused together are
+/// divided: half of them are tried, then half of those, or of the rest if these were accepted. One culprit among n
+/// costs some log n transactions, and the innocent become durable on the way. No other event joins these trials.
 struct Suspects: Sendable {
-    /// In the order in which they are tried.
+    /// The events in the order of their trials.
     private var waiting: [SlotID] = []
-    /// One or more of the first so many are refused; 0: nothing is known.
+    /// The number of first events that include a refused one; 0: nothing is known.
     private var doubtful = 0
-    /// So many are tried where nothing is known: twice as many each time that they are taken.
+    /// The number tried while nothing is known: it doubles each time that they are accepted.
     private var step = 1
-    /// Those that were refused in the transaction under way.
+    /// The events refused in the transaction under way.
     private var refused: [SlotID] = []
 
-    /// Those that are refused as everything is that goes to their topic: one of them is tried now and then.
+    /// The events refused like everything for their topic: one of them is tried periodically.
     private var held: [SlotID] = []
     private var nextTrial = MonotonicTime.distantPast
     private var takesNewest = false
 
-    /// Whether any waits for nothing but its turn.
+    /// Whether any waits only for its turn.
     var isWaiting: Bool { !waiting.isEmpty || !refused.isEmpty }
 
-    /// When some are tried next; `nil` without any.
+    /// The time of the next trial; `nil` without any.
     var due: MonotonicTime? {
         if !waiting.isEmpty { return .distantPast }
         return held.isEmpty ? nil : nextTrial
     }
 
-    /// The event may be tried alone now.
+    /// Adds an event that may be tried alone now.
     mutating func add(_ id: SlotID) { waiting.append(id) }
 
-    /// It was refused in the transaction under way, perhaps for another one's record.
+    /// Notes a refusal in the transaction under way, perhaps for another event's record.
     mutating func refuse(_ id: SlotID) { refused.append(id) }
 
-    /// It waits for its topic, which takes nothing.
+    /// Has an event wait for its topic, which takes nothing.
     mutating func hold(_ id: SlotID, until next: MonotonicTime) {
         held.append(id)
         nextTrial = next
     }
 
-    /// The topic takes nothing: these wait for it.
+    /// Has these events wait for the topic, which takes nothing.
     mutating func hold(until next: MonotonicTime, where concerns: (SlotID) -> Bool) {
         held += waiting.filter(concerns) + refused.filter(concerns)
         waiting.removeAll(where: concerns)
@@ -50,16 +50,16 @@ struct Suspects: Sendable {
         nextTrial = next
     }
 
-    /// The topic takes records again.
+    /// Releases the events of a topic that takes records again.
     mutating func release(where concerns: (SlotID) -> Bool) {
         waiting += held.filter(concerns)
         held.removeAll(where: concerns)
     }
 
-    /// Those that are tried now, of no transaction larger than that.
+    /// Takes the events of the next trial, within a transaction of this size.
     mutating func take(atMost room: Int, now: MonotonicTime) -> [SlotID] {
         if !held.isEmpty, now >= nextTrial {
-            // One that is refused for its own sake must not hide that others would be taken.
+            // An event refused for its own sake must not hide that others would be accepted.
             takesNewest.toggle()
             return [takesNewest ? held.removeLast() : held.removeFirst()]
         }
@@ -68,15 +68,15 @@ struct Suspects: Sendable {
         return Array(waiting.prefix(count))
     }
 
-    /// So many that were tried are durable.
+    /// Notes that this many tried events are durable.
     mutating func passed(_ count: Int) {
         doubtful = max(0, doubtful - count)
         step = min(2 * step, .max / 4)
     }
 
-    /// A transaction has failed.
+    /// Notes a failed transaction.
     ///
-    /// - Parameter tried: those that were tried in it and not refused; `nil` when it was not theirs.
+    /// - Parameter tried: the events tried in it and not refused; `nil` when it was not theirs.
     mutating func failed(tried: [SlotID]?) {
         defer { refused.removeAll(keepingCapacity: true) }
         guard let tried else {
@@ -91,6 +91,6 @@ struct Suspects: Sendable {
         waiting = refused + tried + waiting
     }
 
-    /// The partitions are gone.
+    /// Forgets the events with their partitions.
     mutating func removeAll() { self = Self() }
 }

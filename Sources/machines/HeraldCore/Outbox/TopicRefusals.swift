@@ -1,15 +1,15 @@
 import HeraldTime
 
-/// Which topics take no record at all.
+/// The topics that accept no records at all.
 ///
-/// An event that is refused alone may be to blame itself. When many in a row are, and none was taken since the first of
-/// them, it is the topic: then calls are held, whose outcomes could not be recorded.
+/// An event refused alone may be at fault itself. When many in a row are, and none was accepted since the first of
+/// them, the topic is at fault: then calls are held, whose outcomes could not be recorded.
 struct TopicRefusals: Sendable {
-    /// So many events in a row say that it is the topic.
+    /// The number of events in a row that proves the topic to be at fault.
     static let many = 8
-    /// Between two events that are tried while it lasts.
+    /// The time between two trials of events meanwhile.
     static let trialPause: Milliseconds = .seconds(2)
-    /// A call is made after so long, whose outcome may be taken; the pause doubles.
+    /// The pause before a call is made whose outcome may be accepted; it doubles.
     static let firstCallPause: Milliseconds = .seconds(1)
     static let longestCallPause: Milliseconds = .minutes(1)
 
@@ -18,10 +18,10 @@ struct TopicRefusals: Sendable {
         var since = MonotonicTime.distantPast
     }
 
-    /// By the topics' places: how many in a row were refused.
+    /// The number of refusals in a row, by the topics' places.
     private var rows: [Row]
     private var refusing = 0
-    /// Whether any was refused since the last that was taken, in any topic.
+    /// Whether any was refused since the last accepted one, in any topic.
     private(set) var isAny = false
     private var calls = 0
     private var nextCallAt = MonotonicTime.distantPast
@@ -31,7 +31,7 @@ struct TopicRefusals: Sendable {
     /// Whether a topic takes nothing.
     var isOut: Bool { refusing > 0 }
 
-    /// When a call may begin as far as this matters.
+    /// The time from which a call may begin.
     var nextCall: MonotonicTime { isOut ? nextCallAt : .distantPast }
 
     /// Whether this topic takes nothing.
@@ -43,7 +43,7 @@ struct TopicRefusals: Sendable {
         return (topic, rows[topic].since)
     }
 
-    /// One more event is refused alone; true when its topic counts as one that takes nothing from now on.
+    /// Notes one more event refused alone; true when its topic counts as closed from now on.
     mutating func refused(_ topic: Int, now: MonotonicTime) -> Bool {
         if rows[topic].count == 0 { rows[topic].since = now }
         rows[topic].count += 1
@@ -57,7 +57,7 @@ struct TopicRefusals: Sendable {
         return true
     }
 
-    /// A record is taken; true when the topic took nothing before.
+    /// Notes an accepted record; true when the topic was closed before.
     mutating func accepted(_ topic: Int) -> Bool {
         let wasOut = isOut(topic)
         rows[topic].count = 0
@@ -66,13 +66,13 @@ struct TopicRefusals: Sendable {
         return wasOut
     }
 
-    /// A call begins.
+    /// Notes the begin of a call.
     mutating func noteCall(now: MonotonicTime) {
         guard isOut else { return }
         calls += 1
         nextCallAt = now.advanced(by: min(Self.firstCallPause.doubled(times: min(calls, 10)), Self.longestCallPause))
     }
 
-    /// The events are gone, and what was refused with them.
+    /// Forgets the refusals with their events.
     mutating func removeAll() { self = Self(topics: rows.count) }
 }

@@ -1,22 +1,22 @@
 import HeraldTime
 
-/// How many events a transaction may have, so that their records pass within its time.
+/// The most events of a transaction, so that their records pass within its time.
 ///
-/// A producer's quota bounds the bytes that do, and what does not pass is written again, from its beginning. So after a
-/// transaction that failed or took long the next one is half as large, down to one event, and after each that was quick
-/// twice as large, until the room is of no matter.
+/// A producer's quota limits the bytes, and an unfinished transaction is written again from its beginning. So after a
+/// failed or slow transaction the next one is half as large, down to one event, and after each quick one twice as
+/// large, until the limit does not matter.
 struct TransactionRoom: Sendable {
-    /// What brokers take shows with the first transactions.
+    /// The brokers' capacity shows with the first transactions.
     static let first = 64
-    /// So many failures in a row may have other causes.
+    /// The number of failures in a row that may have other causes.
     static let patience = 2
 
-    /// The broker ends a transaction by itself that is open for so long.
+    /// The time after which the broker itself ends an open transaction.
     private let timeout: Milliseconds
-    /// So many events the next transaction may have.
+    /// The most events of the next transaction.
     private(set) var count = Self.first
     private var began = MonotonicTime.distantPast
-    /// So many transactions in a row failed, those of suspects left out.
+    /// The number of failed transactions in a row, those of suspects left out.
     private var failures = 0
 
     init(timeout: Milliseconds) { self.timeout = timeout }
@@ -24,16 +24,17 @@ struct TransactionRoom: Sendable {
     /// A transaction is opened.
     mutating func opened(now: MonotonicTime) { began = now }
 
-    /// One of so many events failed, those left out that were refused.
+    /// Notes the failure of a transaction with this many events, refused ones left out.
     ///
-    /// One that fails soon, such as for a refused record or a rebalance, says nothing of how much passes; several in a row do.
+    /// One quick failure, such as for a refused record or a rebalance, is no evidence about the capacity; several in a
+    /// row are.
     mutating func failed(_ events: Int, _ attempt: CommitState.Attempt, now: MonotonicTime) {
         if !attempt.isTrial { failures += 1 }
         let isExplained = isQuick(now) && (attempt.isTrial || failures <= Self.patience)
         if events > 0, !isExplained { count = max(1, events / 2) }
     }
 
-    /// One of so many events was committed; more than `crowd` are never waited for.
+    /// Notes the commit of a transaction with this many events; more than `crowd` are never waited for.
     mutating func committed(_ events: Int, _ attempt: CommitState.Attempt, crowd: Int, now: MonotonicTime) {
         if !attempt.isTrial { failures = 0 }
         if 2 * now.time(since: began) > timeout {

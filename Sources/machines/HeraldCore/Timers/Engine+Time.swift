@@ -1,6 +1,7 @@
 public import HeraldTime
 
-/// What the engine does at a moment and not because of an input: ``Engine/due(_:)`` says when, ``Engine/fire(_:now:)`` what.
+/// The things that the engine does at a moment and not because of an input: ``Engine/due(_:)`` has the times,
+/// ``Engine/fire(_:now:)`` the work.
 ///
 /// ``Engine/tick(now:)`` and ``Engine/nextWake`` go through this one list, so a moment cannot be in one and not in the other.
 enum EngineTimer: CaseIterable {
@@ -19,7 +20,7 @@ enum EngineTimer: CaseIterable {
 }
 
 extension Engine {
-    /// Time passed: what is due goes on.
+    /// Does everything due by now.
     public mutating func tick(now: Moment) {
         dispatcher.tick(now: now.monotonic)
         for timer in EngineTimer.allCases {
@@ -27,7 +28,7 @@ extension Engine {
         }
     }
 
-    /// When the engine wants its next ``tick(now:)`` at the latest; `nil` when nothing waits.
+    /// The latest time for the next ``tick(now:)``; `nil` when nothing waits.
     public var nextWake: MonotonicTime? {
         var earliest: MonotonicTime?
         for timer in EngineTimer.allCases {
@@ -36,7 +37,7 @@ extension Engine {
         return earliest
     }
 
-    /// When a timer fires; `nil` while only an input can change anything.
+    /// The time at which a timer fires; `nil` while only an input can change anything.
     private func due(_ timer: EngineTimer) -> MonotonicTime? {
         switch timer {
         case .reminder: due.earliest
@@ -76,12 +77,12 @@ extension Engine {
         }
     }
 
-    /// Has something done after so long.
+    /// Sets a reminder after this time.
     mutating func schedule(_ purpose: Reminder, after wait: Milliseconds, now: Moment) {
         due.add(.init(due: now.monotonic.advanced(by: wait), purpose: purpose))
     }
 
-    /// When ``run(now:)`` or ``probe(now:)`` has something to begin.
+    /// The time at which ``run(now:)`` or ``probe(now:)`` has something to begin.
     private var nextCall: MonotonicTime? {
         if !activations.isEmpty { return .distantPast }
         // Only a commit makes a call possible.
@@ -125,7 +126,7 @@ extension Engine {
     }
 }
 
-/// Why the engine wants to be reminded.
+/// The purpose of a reminder.
 enum Reminder: Equatable {
     /// A quick retry of one push service may be called.
     case quickRetry(CallToken)

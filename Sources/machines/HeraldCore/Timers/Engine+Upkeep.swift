@@ -2,7 +2,7 @@ import HeraldEvents
 import HeraldKernel
 import HeraldTime
 
-/// What is done now and then.
+/// Periodic work.
 struct Upkeep: Sendable {
     let interval: Milliseconds
     private(set) var next = MonotonicTime.distantPast
@@ -15,10 +15,10 @@ struct Upkeep: Sendable {
 extension Engine {
     /// A record that stays longer than this is copied.
     ///
-    /// Longer than a usual call and the commit behind it take, and short for how much is fetched meanwhile.
+    /// It is longer than a usual call and its commit, and short compared with the records fetched meanwhile.
     static let copiedAfter: Milliseconds = .milliseconds(500)
 
-    /// Has the lane copy what stays in memory, because a message holds on to everything that was fetched with it.
+    /// Has the lane copy lasting records, because a message keeps everything fetched with it in memory.
     mutating func copyWhatStays(now: Moment) {
         let limit = now.monotonic.advanced(by: -Self.copiedAfter)
         for index in events.slots.indices where !events.slots[index].isKept && events.slots[index].takenAt <= limit {
@@ -28,9 +28,9 @@ extension Engine {
         }
     }
 
-    /// Looks for events that hold up others for too long, now and then.
+    /// Looks periodically for events that hold up others for too long.
     ///
-    /// What they hold up is their partition's watermark and the events of their user, and with those the memory of all.
+    /// They hold up their partition's watermark and the events of their user, and with those the memory of all.
     mutating func sweep(now: Moment) {
         duplicates.evict(now: now.wall)
         resumeFullPartitions()
@@ -47,9 +47,9 @@ extension Engine {
         }
     }
 
-    /// Moves an event that has been called, and is not decided after so long, out of the way of others.
+    /// Moves an event that has been called, and is undecided after this long, out of the way of others.
     ///
-    /// A call under way can't be taken back; what becomes of it is not called again from memory.
+    /// A call under way can't be taken back, but it is not repeated from memory.
     private mutating func unblock(_ slot: Int32, due: WallTime, now: Moment) {
         let isCalled = events[slot].open.contains { service in
             let phase = events.services[events.place(slot, service)].phase

@@ -6,13 +6,13 @@ import HeraldTelemetry
 import HeraldThreads
 import HeraldTime
 
-/// What the lanes of a process know of campaigns: follows the campaigns topic on a thread of its own, tells the lanes which
-/// are paused or cancelled, and has those paused of which a lane says that too many events failed.
+/// A process's knowledge of campaigns: follows the campaigns topic on a thread of its own, reports paused and cancelled
+/// campaigns to the lanes, and pauses a campaign when a lane reports too many failures.
 ///
-/// ``ControlMachine`` decides, ``ControlClients`` reaches the brokers. A missing topic is looked for now and then: without
-/// campaigns none is needed.
+/// ``ControlMachine`` decides, ``ControlClients`` reaches the brokers. A missing topic is looked for periodically:
+/// without campaigns it is not needed.
 final class CampaignWatch: Sendable {
-    /// How long a start waits for what stands in the topic, and the reading for a step towards its end.
+    /// The time that a start waits for the topic's content, and the reader for a step towards its end.
     static let patience = Duration.seconds(10)
 
     private struct State {
@@ -41,7 +41,7 @@ final class CampaignWatch: Sendable {
 
     // MARK: For lanes, from any thread
 
-    /// Tells a listener of every campaign that is known, and from then on of every change.
+    /// Calls a listener with every known campaign, and from then on with every change.
     ///
     /// It is called under a lock, on any thread.
     func listen(_ listener: @escaping @Sendable (String, CampaignControl) -> Void) {
@@ -51,15 +51,16 @@ final class CampaignWatch: Sendable {
         }
     }
 
-    /// Too many of a campaign's events failed: has it written that it is paused.
+    /// Has a campaign's pause recorded, because too many of its events failed.
     func pause(_ failures: CampaignFailures) {
         state.withLock { $0.failures.append(failures) }
         wakeup.signal()
     }
 
-    /// Waits until the topic was read to its end, or is known to be missing; not for ever, because one-time codes wait too.
+    /// Waits until the topic was read to its end, or is known to be missing; only for a limited time, because one-time
+    /// codes wait too.
     ///
-    /// - Returns: whether it is so; `false` when nothing was known in time.
+    /// - Returns: whether that is known in time.
     @discardableResult
     func waitUntilRead() -> Bool {
         if readiness.wait(for: Self.patience) { return true }
@@ -87,7 +88,7 @@ final class CampaignWatch: Sendable {
 
     var isStopping: Bool { state.withLock { $0.isStopping } }
 
-    /// What lanes have said since the last time.
+    /// Takes the failures that lanes have reported since the last time.
     func takeFailures() -> [CampaignFailures] {
         state.withLock { state in
             defer { state.failures = [] }
@@ -95,7 +96,7 @@ final class CampaignWatch: Sendable {
         }
     }
 
-    /// Tells the lanes, and those that are still to start.
+    /// Informs the lanes, and those that are still to start.
     func tell(_ name: String, _ control: CampaignControl) {
         state.withLock { state in
             state.known[name] = control
@@ -103,22 +104,22 @@ final class CampaignWatch: Sendable {
         }
     }
 
-    /// Lanes need not wait any more.
+    /// Releases the lanes from their wait.
     func settle() { readiness.signal() }
 }
 
-/// What the following of campaigns needs to know.
+/// The configuration of a `CampaignWatch`.
 public struct CampaignConfiguration: Sendable {
     /// The campaigns topic.
     public var topic: String
-    /// The worker, as it signs what it writes.
+    /// The worker's name in its records.
     public var worker: String
     /// librdkafka's properties for reading: `read_committed`, with end-of-partition events.
     public var readerProperties: ClientProperties
     /// librdkafka's properties for writing.
     public var writerProperties: ClientProperties
 
-    /// What the following of campaigns needs to know.
+    /// A configuration with these topics and clients.
     public init(
         topic: String, worker: String, readerProperties: ClientProperties, writerProperties: ClientProperties
     ) {

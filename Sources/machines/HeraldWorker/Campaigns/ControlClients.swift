@@ -7,18 +7,18 @@ internal import HeraldText
 internal import HeraldThreads
 internal import HeraldTime
 
-/// What the following of campaigns reaches: the brokers, the lanes, clocks and people.
+/// The I/O of the ``ControlMachine``: brokers, lanes, clocks and the log.
 ///
 /// One thread; it blocks while the brokers are asked, while a pause is written, and while it waits.
 final class ControlClients: JobIO {
-    /// How long one wait for a record may take on the way to the topic's end; at the end, records wake it.
+    /// The longest wait for a record on the way to the topic's end; at the end, records wake it.
     private static let turnLength: Milliseconds = .milliseconds(250)
     private static let recordsPerTurn = 1_000
-    /// The topic is quiet for hours: after so long its reader is assigned again at the same position.
+    /// The silence after which the reader is assigned again at the same position; the topic may be quiet for hours.
     private static let silence = Duration.seconds(30)
-    /// It looks for trouble of its client this often at least.
+    /// The longest time between two checks of the client for trouble.
     private static let idlePause: Milliseconds = .seconds(5)
-    /// How long one question to the brokers may take.
+    /// The longest time for one question to the brokers.
     private static let questionTimeout = Milliseconds.seconds(2)
 
     private enum Answer {

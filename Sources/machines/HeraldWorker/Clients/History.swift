@@ -2,27 +2,27 @@ import HeraldCore
 import HeraldKafka
 import HeraldTime
 
-/// How far back partitions are read after an assignment: the request topics' to know again which events came before, and all
-/// whose log may be another one than was committed.
+/// The range of records that is read again after an assignment: of request topics, to recognise repeated events, and of
+/// all partitions whose log may have been replaced.
 struct History: Sendable {
     /// The request topics.
     var topics: Set<String>
-    /// Events that came before this do not count.
+    /// Earlier events do not count.
     var begin: WallTime
-    /// At most so many records of all partitions; 0 = nothing is read.
+    /// The most records of all partitions; 0 = none are read.
     var size: Int
 
-    /// So much of a partition is read to find out whether its log is another one, if its share of the size is less.
+    /// The least part of a partition that is read to check whether its log was replaced.
     private static let leastShare: Int64 = 1_000
 
     private static let questionTimeout = Milliseconds.seconds(10)
 
-    /// Where each partition is read from; one waits whose end or beginning is not told.
+    /// The first offset to read of each partition; a partition waits while its end or beginning is unknown.
     ///
-    /// A look-up by time may fail for good: the broker unpacks the batch that it leads to. Without it the share alone decides:
-    /// that reads more than is needed, but misses nothing.
+    /// A look-up by time may fail for good: the broker unpacks the batch that it leads to. Then the share alone
+    /// decides: more is read than needed, but nothing is missed.
     ///
-    /// - Parameter report: Is given the partitions whose look-up by time failed.
+    /// - Parameter report: Receives the partitions whose look-up by time failed.
     func starts(
         of committed: [CommitPosition], queries: ConsumerQueries, report: ([TopicPartition: KafkaError]) -> Void
     ) -> [StartPosition] {
@@ -44,15 +44,15 @@ struct History: Sendable {
         }
     }
 
-    /// What is known of where partitions are read from.
+    /// The known first offsets of partitions.
     private struct Begins {
         var begins: [TopicPartition: Int64] = [:]
-        /// Not known where, and why.
+        /// The failed look-ups, with their errors.
         var failures: [TopicPartition: KafkaError] = [:]
-        /// Whose look-up by time failed.
+        /// The partitions whose look-up by time failed.
         var blind: [TopicPartition: KafkaError] = [:]
 
-        /// Sorts failed look-ups by time into those that another try may answer, and the others.
+        /// Sorts failed look-ups by time into those that another attempt may answer, and the others.
         mutating func note(_ failures: [TopicPartition: KafkaError]) {
             for (partition, error) in failures {
                 switch error.kind {
@@ -63,10 +63,10 @@ struct History: Sendable {
         }
     }
 
-    /// Where younger records than all that was taken lie below a committed offset: the log was cut off, or made anew, and has
-    /// grown since.
+    /// The partitions with younger records than any taken one below a committed offset: the log was cut off or
+    /// recreated, and has grown since.
     ///
-    /// The ends of transactions and what was aborted have time stamps too, so that the lane has to look at the records.
+    /// The ends of transactions and aborted records have time stamps too, so that the lane has to look at the records.
     private func doubts(about committed: [CommitPosition], share: Int64, queries: ConsumerQueries) -> Begins {
         var found = Begins()
         var evidence: [TopicPartition: LogEvidence] = [:]
@@ -91,8 +91,8 @@ struct History: Sendable {
         return found
     }
 
-    /// Where the window of each partition begins: at its first record, but no more than its share of the size below what is
-    /// committed.
+    /// The begin of each partition's window: its first record, but no more than its share of the size below the
+    /// committed offset.
     ///
     /// In a backlog, whose records are all older than the window, that share alone decides.
     private func windows(of known: [CommitPosition], share: Int64, queries: ConsumerQueries) -> Begins {
@@ -114,9 +114,9 @@ struct History: Sendable {
         return found
     }
 
-    /// Where the history of one partition begins.
+    /// The begin of one partition's history.
     ///
-    /// Never below the first record that is left: the broker would refuse that offset, and every partition would be
+    /// It is never below the first remaining record: the broker would refuse that offset, and every partition would be
     /// read again from its committed offset.
     ///
     /// - Parameters:

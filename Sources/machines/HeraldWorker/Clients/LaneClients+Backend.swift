@@ -5,7 +5,7 @@ import HeraldHTTP
 import HeraldTelemetry
 import HeraldTime
 
-/// Calls of the backend, and what is logged of it.
+/// Calls of the backend, and their log.
 extension LaneClients {
     func use(_ settings: LaneSettings) {
         calls.raise(connectionLimit: settings.connectionLimit)
@@ -62,29 +62,29 @@ extension LaneClients {
         case .gaveUp(let events):
             logger.warning(
                 "the drain timeout is over; events in progress will be consumed again", ["events": .int(events)])
-        // The lane says it.
+        // The lane logs it.
         case .rival, .recordRefused: break
         }
     }
 }
 
-/// What a lane's calls show, and what is to be done when it is refused.
+/// The credentials of a lane's calls, and their renewal when one is refused.
 struct LaneCredentials {
     private let source: CredentialSource
     /// `nil` while there is no access token.
     private var access: BackendAccess?
-    /// Since when.
+    /// The time since which they are in use.
     private var since = MonotonicTime.distantPast
-    /// Whether a call was refused that was sent since then.
+    /// Whether a call sent since then was refused.
     private var isRefused = false
-    /// Why there is none.
+    /// The reason why there is none.
     private(set) var trouble: TokenTrouble?
 
     init(source: CredentialSource) {
         self.source = source
     }
 
-    /// Takes what the process's credentials have become; what the lane has to know of it, if anything.
+    /// Takes the news of the process's credentials; returns the message for the lane, if any.
     mutating func receive(_ news: AccessNews, for calls: BackendCalls, now: MonotonicTime) -> LaneMessage? {
         switch news {
         case .access(let fresh):
@@ -101,7 +101,7 @@ struct LaneCredentials {
         }
     }
 
-    /// A call was refused.
+    /// Notes a refused call.
     ///
     /// A token that is refused in an outage may lack a right that was granted since: it is renewed at once.
     mutating func refused(sentAt: MonotonicTime, isInOutage: Bool) {
@@ -110,10 +110,10 @@ struct LaneCredentials {
         if isInOutage, let access { source.renew(refused: access.revision) {} }
     }
 
-    /// Renews them, once for all lanes; at once when there is nothing to renew.
+    /// Renews them, once for all lanes; at once without anything to renew.
     func renew(_ ended: @escaping @Sendable () -> Void) {
         guard let access else { return ended() }
-        // The answer to a call that was sent with former credentials is no reason to renew the present ones.
+        // A refusal of former credentials is no reason to renew the present ones.
         source.renew(refused: isRefused ? access.revision : access.revision - 1, ended)
     }
 }

@@ -8,7 +8,7 @@ import HeraldTime
 
 /// The group and the records.
 extension LaneClients {
-    /// How long one question to the brokers may take.
+    /// The longest time for one question to the brokers.
     private static let questionTimeout = Milliseconds.seconds(10)
 
     func subscribe() throws(KafkaError) { try consumer.subscribe(configuration.subscription) }
@@ -71,11 +71,12 @@ extension LaneClients {
                     let younger = try question.newest.flatMap { newest throws(KafkaError) in
                         try queries.offsets(of: [partition], at: newest + 1, timeout: Self.questionTimeout)[partition]
                     }
-                    // What lies in open transactions was not taken: a log that ends with them before the offset is another.
+                    // Records in open transactions were not taken: a log that ends with them before the offset is
+                    // another one.
                     let end = try queries.ends(of: [partition], timeout: Self.questionTimeout)[partition]
                     return OffsetRange(low: low, high: end ?? high, younger: younger, reach: reach)
                 }
-                // Records are gone: whether another member had them first is worth a question, not a failure.
+                // Records are gone: whether another member had them first is worth a question, but not a failure.
                 let committed = try? queries.committed([partition], timeout: Self.questionTimeout)
                 return OffsetRange(low: low, high: high, committed: committed?.first?.offset)
             }
@@ -83,7 +84,7 @@ extension LaneClients {
         }
     }
 
-    /// One at a time, whatever the lanes: what can't be read may be as large, unpacked, as a client allows.
+    /// One at a time for all lanes: an unreadable batch may be as large, unpacked, as a client allows.
     private static let batchQueue = DispatchQueue(label: "herald.batches")
 
     func readBatch(of partition: TopicPartition, _ question: RangeQuestion) {
@@ -128,7 +129,7 @@ extension LaneClients {
     }
 
     func openQueues(_ count: Int) {
-        // What the former ones told is not about these.
+        // The former queues' arrivals are not about these.
         arrivals = QueueArrivals(consumerWakeup)
         queues = (0..<count).map { number in
             let queue = consumer.makeQueue()

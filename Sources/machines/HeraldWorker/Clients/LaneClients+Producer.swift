@@ -22,7 +22,7 @@ extension LaneClients {
         let former = producer
         producer = try RecordProducer(configuration: configuration)
         producer.client.notify(producerWakeup)
-        // Letting go of a client waits for its threads.
+        // Releasing a client waits for its threads.
         transactionQueue.async { former.client.close() }
         prepareProducer()
     }

@@ -11,16 +11,16 @@ import HeraldTelemetry
 import HeraldThreads
 import HeraldTime
 
-/// What a worker's lane drives: a member of the group, a producer, connections to the backend, and the loop that waits
-/// for all of them.
+/// The clients of a worker's lane: a member of the group, a producer, connections to the backend, and the loop that
+/// waits for all of them.
 ///
-/// It belongs to the lane's thread. The few calls that may block (what was committed, how far a partition reaches, the
-/// transactional ones) run on queues of their own and report through the ``Mailbox``.
+/// It belongs to the lane's thread. The few blocking calls (committed offsets, ends of partitions, transactions) run on
+/// queues of their own and report through the ``Mailbox``.
 final class LaneClients: LaneIO {
     typealias Record = Message
     typealias Member = GroupMetadata
 
-    /// Whose events the loop reports.
+    /// The owner of an event in the loop.
     private enum Owner {
         static let consumer: UInt8 = 1
         static let producer: UInt8 = 2
@@ -34,7 +34,7 @@ final class LaneClients: LaneIO {
     let snapshot: LaneSnapshot
     let troubles: TroubleLog
     let campaigns: CampaignWatch
-    /// The questions that block.
+    /// The queue of blocking questions.
     let helper: DispatchQueue
     let transactionQueue: DispatchQueue
     let lostOffsets: LostOffsets
@@ -46,9 +46,9 @@ final class LaneClients: LaneIO {
     let commits: EventQueue
     /// The queue of each of the engine's sources.
     @exclusivity(unchecked) var queues: [MessageQueue] = []
-    /// Which of them have filled.
+    /// The queues among them that have filled.
     @exclusivity(unchecked) var arrivals: QueueArrivals
-    /// Where records go; recreated when the broker does not know the producer any more.
+    /// The producer of records; recreated when the broker does not know it any more.
     @exclusivity(unchecked) var producer: RecordProducer
     /// The producer's transactional calls; `nil` without transactions.
     var transactionCalls: TransactionCalls?
@@ -157,7 +157,7 @@ final class LaneClients: LaneIO {
         return snapshot.leave(completed(report))
     }
 
-    /// Takes how long the brokers made the clients wait since the last time.
+    /// Notes the time that the brokers made the clients wait since the last report.
     private func noteThrottling() {
         let now = now.monotonic
         for index in throttling.indices {

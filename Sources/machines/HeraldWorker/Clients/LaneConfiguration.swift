@@ -4,7 +4,7 @@ import HeraldEvents
 public import HeraldKafka
 import HeraldKernel
 
-/// What one lane needs to know.
+/// The configuration of one lane.
 ///
 /// It is built on the worker's thread and handed to the lane's.
 public struct LaneConfiguration: Sendable {
@@ -18,13 +18,13 @@ public struct LaneConfiguration: Sendable {
     public var producerProperties: ClientProperties
     /// The weight of each request topic, in the order of `engine.topics.requests`.
     public var requestWeights: [Int]
-    /// What the engine decides by.
+    /// The engine's configuration.
     public var engine: EngineConfiguration
     /// The backend.
     public var backend: BackendConfiguration
-    /// What the topics take, which the worker finds out.
+    /// The topics' limits, which the worker finds out.
     var limits = RecordLimits()
-    /// How far partitions were seen to reach.
+    /// The ends of partitions seen so far.
     var reach = PartitionReach()
 
     /// A lane's configuration.
@@ -42,8 +42,8 @@ public struct LaneConfiguration: Sendable {
         self.backend = backend
     }
 
-    /// What to subscribe to: the request topics, and every topic that is named like a retry topic, so that a delay can be
-    /// taken out of the settings while its topic still holds events.
+    /// The subscription: the request topics, and every topic named like a retry topic, so that a delay can be removed
+    /// from the settings while its topic still holds events.
     var subscription: [String] {
         let topics = engine.topics
         let prefix = topics.retry.flatMap { ".+*?()[]{}|^$\\".contains($0) ? "\\\($0)" : "\($0)" }

@@ -5,23 +5,23 @@ import HeraldKafka
 import HeraldTelemetry
 import HeraldTime
 
-/// Tells partitions whose offsets were lost from those that nobody has consumed.
+/// Distinguishes partitions whose offsets were lost from those never consumed.
 ///
-/// Only asked on the helper's queue. A worker with all its offsets asks nothing.
+/// It is only used on the helper's queue. A worker with all its offsets asks nothing.
 final class LostOffsets: Sendable {
-    /// How long the results are read for one answer: an assignment waits for it.
+    /// The time for reading the results for one answer: an assignment waits for it.
     private static let patience = Duration.seconds(2)
     private static let questionTimeout: Milliseconds = .seconds(10)
 
     private let topics: Topics
     private let delays: [DelayName]
-    /// The reader's, `read_committed`.
+    /// The reader's properties, `read_committed`.
     private let properties: ClientProperties
     private let logger: Logger
     private nonisolated(unsafe) var search: OutcomeSearch?
-    /// Which other groups have offsets, once the present search has found an outcome.
+    /// The other groups with offsets, once the present search has found an outcome.
     private nonisolated(unsafe) var otherGroups: OtherGroups?
-    /// What was logged of the present search.
+    /// The trouble logged in the present search.
     private nonisolated(unsafe) var trouble: KafkaError?
 
     init(topics: Topics, delays: [DelayName], properties: ClientProperties, logger: Logger) {
@@ -31,7 +31,8 @@ final class LostOffsets: Sendable {
         self.logger = logger
     }
 
-    /// The starts, with what results and retries say of the partitions that have no offset; these wait where that is not known.
+    /// The starts, with the evidence of results and retries about partitions without an offset; these wait while it is
+    /// unknown.
     func judged(_ starts: [StartPosition], queries: ConsumerQueries) -> [StartPosition] {
         let fresh = starts.filter { $0.committed.offset < 0 }.map(\.committed.partition)
         guard !fresh.isEmpty else {
@@ -67,7 +68,7 @@ final class LostOffsets: Sendable {
         var evidence = failures.mapValues(StartPosition.Evidence.unanswered)
         guard !answered.isEmpty else { return evidence }
         evidence.merge(try self.evidence(of: answered, queries)) { $1 }
-        // Those that begin: what was restored in this moment is found when they are asked for again.
+        // Partitions that begin: an offset restored at this moment is found when they are asked for again.
         let begun = answered.filter { evidence[$0] == .absent }
         if !begun.isEmpty {
             for position in try queries.committed(begun, timeout: Self.questionTimeout) where position.offset >= 0 {
@@ -77,8 +78,8 @@ final class LostOffsets: Sendable {
         return evidence
     }
 
-    /// A group loses its offsets together, and what is in doubt waits together: an outcome names its request, whose partition
-    /// may be another worker's.
+    /// A group loses its offsets together, and doubtful partitions wait together: an outcome names its request, whose
+    /// partition may be another worker's.
     private func evidence(
         of fresh: [TopicPartition], _ queries: ConsumerQueries
     ) throws(KafkaError) -> [TopicPartition: StartPosition.Evidence] {
@@ -89,7 +90,7 @@ final class LostOffsets: Sendable {
         return Dictionary(fresh.map { ($0, isFound ? .outcomes : isOver ? .absent : .sought) }) { $1 }
     }
 
-    /// One of them may be the workers' own, under the name that it had.
+    /// One of them may be the workers' own, under its former name.
     private func findOtherGroups(_ lost: [TopicPartition]) -> OtherGroups {
         OtherGroups(
             besides: properties["group.id"] ?? "", on: lost, properties: properties, patience: Self.patience,
@@ -98,7 +99,7 @@ final class LostOffsets: Sendable {
 
     /// The request partitions, of this worker and others, that have records, in topics without any offset.
     ///
-    /// Where a topic has some, a partition without one is new: the topic has grown.
+    /// In a topic with some offsets, a partition without one is new: the topic has grown.
     private func lostRequests(_ queries: ConsumerQueries) throws(KafkaError) -> [TopicPartition] {
         var lost: [TopicPartition] = []
         for topic in topics.requests {
@@ -107,7 +108,7 @@ final class LostOffsets: Sendable {
             if committed.allSatisfy({ $0.offset < 0 }) { lost += all }
         }
         guard !lost.isEmpty else { return [] }
-        // An embedded broker says neither: there nothing is lost, because nothing is kept.
+        // An embedded broker answers neither: there nothing is lost, because nothing is kept.
         let begins = queries.answers(Offset.beginning, of: lost, timeout: Self.questionTimeout)
         let ends = queries.answers(Offset.end, of: lost, timeout: Self.questionTimeout)
         return lost.filter {
@@ -115,7 +116,7 @@ final class LostOffsets: Sendable {
         }
     }
 
-    /// Goes on searching; whether everything about these partitions is known.
+    /// Continues the search; true when everything about these partitions is known.
     private func find(_ wanted: Set<TopicPartition>) -> Bool {
         do throws(KafkaError) {
             if search.map({ wanted.isSubset(of: $0.partitions) }) != true {
@@ -125,7 +126,7 @@ final class LostOffsets: Sendable {
             try search?.search(for: Self.patience)
             trouble = nil
         } catch {
-            // Said once: it is asked again every second.
+            // Logged once: it is asked again every second.
             if trouble?.code != error.code {
                 logger.warning(
                     "results and retries could not be read: partitions without an offset wait until it is known whether "
@@ -138,11 +139,11 @@ final class LostOffsets: Sendable {
         return search?.isOver ?? false
     }
 
-    /// Commits the first offset of those that begin, before their first record is taken.
+    /// Commits the first offset of beginning partitions, before their first record is taken.
     ///
-    /// Outside of transactions results come before their offset, and a crash between the two would look like offsets that were
-    /// lost; so would, in each rebalance, a topic of which nothing was taken yet, where another group's outcomes are in the
-    /// same results topic (`herald sandbox`).
+    /// Outside of transactions results come before their offset, and a crash between the two would look like lost
+    /// offsets; so would, in each rebalance, a topic without any taken record, where another group's outcomes are in
+    /// the same results topic (`herald sandbox`).
     private func committed(
         _ starts: [StartPosition], _ begins: [TopicPartition: Int64], _ queries: ConsumerQueries
     ) throws(KafkaError) -> [StartPosition] {

@@ -3,10 +3,10 @@ import HeraldThreads
 
 /// The one way into a lane from outside of its thread.
 final class Mailbox: Sendable {
-    /// What lies in it.
+    /// A letter in it.
     enum Letter: Sendable {
         case message(LaneMessage)
-        /// What the process's credentials have become.
+        /// News of the process's credentials.
         case access(AccessNews)
     }
 
@@ -29,7 +29,7 @@ final class Mailbox: Sendable {
         wakeup.signal()
     }
 
-    /// Takes everything that was left, on the lane's thread.
+    /// Takes all letters, on the lane's thread.
     func drain() -> [Letter] {
         wakeup.drain()
         return letters.withLock { letters in

@@ -2,22 +2,22 @@ import HeraldKafka
 import HeraldThreads
 import HeraldTime
 
-/// How far partitions have been seen to reach: where the log ended that a leader has lost the end of.
+/// The ends of partitions seen so far: where the log ended before a leader lost its end.
 ///
-/// Lanes and the cluster's watch share it.
+/// Lanes and the ``BrokerMonitor`` share it.
 final class PartitionReach: Sendable {
-    /// For so long it is remembered how far a log reached that became shorter: a lane asks as soon as it reads on.
+    /// The time for which the former end of a shortened log is remembered: a lane asks as soon as it reads on.
     private static let memory: Milliseconds = .minutes(5)
 
     private struct Place {
         var end: Int64
-        /// Where it ended before it became shorter, and when that was seen.
+        /// The end before the log became shorter, and the time of that discovery.
         var former: (end: Int64, at: MonotonicTime)?
     }
 
     private let places = Guarded<[TopicPartition: Place]>([:])
 
-    /// Takes how far partitions reach now; those that are not among `wanted` are forgotten.
+    /// Takes the present ends of partitions; those that are not among `wanted` are forgotten.
     func note(_ ends: [TopicPartition: Int64], of wanted: Set<TopicPartition>, now: MonotonicTime) {
         places.withLock { places in
             places = places.filter { wanted.contains($0.key) }
@@ -30,7 +30,7 @@ final class PartitionReach: Sendable {
         }
     }
 
-    /// The farthest that a partition was seen to reach of late; `nil` when nobody looked.
+    /// The farthest recent end of a partition; `nil` when it was not looked at.
     func end(of partition: TopicPartition, now: MonotonicTime) -> Int64? {
         places.withLock { $0[partition] }.map { place in
             guard let former = place.former, now.time(since: former.at) < Self.memory else { return place.end }

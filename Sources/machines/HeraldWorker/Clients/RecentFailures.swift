@@ -2,27 +2,27 @@ import HeraldEvents
 import HeraldKafka
 import HeraldTime
 
-/// Finds out which notifications of the history failed: they make no duplicates of what comes after them.
+/// Finds the failed notifications of the history: later events are no duplicates of them.
 ///
-/// The requests that are read again do not tell; the dead-letter topic does, and it is small where things go well.
+/// The requests that are read again do not show this; the dead-letter topic does, and it is small in good times.
 struct RecentFailures: Sendable {
-    /// How long it may take: an assignment waits for it.
+    /// The longest time it may take: an assignment waits for it.
     private static let limit = Duration.seconds(20)
-    /// How long nothing may come.
+    /// The longest time without a record.
     private static let patience = Duration.seconds(5)
     private static let questionTimeout: Milliseconds = .seconds(5)
 
     /// The dead-letter topic.
     var topic: String
-    /// The reader's, `read_committed` and with end-of-partition events.
+    /// The reader's properties, `read_committed` and with end-of-partition events.
     var properties: ClientProperties
     /// The names in the headers.
     var pushServices: PushServices
-    /// Dead letters from before this do not count.
+    /// Earlier dead letters do not count.
     var begin: WallTime
 
-    /// The starts, with what failed of the records of a partition that were dealt with: between its history and what is
-    /// committed, and those that were done beyond that.
+    /// The starts, with the failures among a partition's settled records: those between its history and the committed
+    /// offset, and those done beyond it.
     func added(to starts: [StartPosition], queries: ConsumerQueries) throws(KafkaError) -> [StartPosition] {
         var failed: [TopicPartition: [Int64: PushServiceSet]] = [:]
         var firsts: [TopicPartition: Int64] = [:]
@@ -46,9 +46,9 @@ struct RecentFailures: Sendable {
         }
     }
 
-    /// Where to read each partition that has dead letters of the window, and up to where.
+    /// The range to read of each partition with dead letters of the window.
     ///
-    /// Behind an open transaction there may be some that are committed: its end is waited for.
+    /// Committed ones may lie behind an open transaction: its end is waited for.
     private func bounds(
         _ queries: ConsumerQueries
     ) throws(KafkaError) -> (starts: [TopicPartition: TopicReader.Start], ends: [TopicPartition: Int64]) {
@@ -61,7 +61,7 @@ struct RecentFailures: Sendable {
         let ends = try other.queries.ends(of: partitions, timeout: Self.questionTimeout)
         var starts: [TopicPartition: TopicReader.Start] = [:]
         for partition in partitions {
-            // No broker can say where the window begins there: more than the window is read.
+            // No broker can find the window's begin there: more than the window is read.
             let isBlind = first.failures[partition] != nil
             guard let begin = isBlind ? 0 : first.found[partition] ?? stable[partition], let end = ends[partition],
                 begin < end
@@ -97,7 +97,7 @@ struct RecentFailures: Sendable {
 }
 
 extension StartPosition {
-    /// Whether records that were dealt with are read.
+    /// Whether settled records are read.
     fileprivate var hasDone: Bool {
         (history ?? committed.offset) < committed.offset || !committed.metadata.isEmpty
     }

@@ -3,36 +3,36 @@ import HeraldKafka
 import HeraldThreads
 import HeraldTime
 
-/// How large a record each topic takes (`max.message.bytes`), and how many brokers have to have it
-/// (`min.insync.replicas`), as the brokers said last.
+/// The largest record of each topic (`max.message.bytes`), and the number of brokers that must have it
+/// (`min.insync.replicas`), by the brokers' latest answer.
 ///
-/// Lanes choose by the first what to leave out before a record is produced: one that the broker refuses costs a transaction.
+/// Lanes use the first to omit parts before a record is produced: a refused record costs a transaction.
 final class RecordLimits: Sendable {
     /// The setting's name.
     static let property = "max.message.bytes"
-    /// A batch of several records is never larger than this, whatever topics take: librdkafka's default for `batch.size`.
+    /// The largest batch of several records, whatever the topics allow: librdkafka's default for `batch.size`.
     static let largestBatch = 1_000_000
 
     private let bytes = Guarded([String: Int]())
     private let copies = Guarded([String: Int]())
 
-    /// Whether the brokers have said anything.
+    /// Whether the brokers have answered.
     var isKnown: Bool { bytes.withLock { !$0.isEmpty } }
 
-    /// What is known of a topic; no limit when nothing is.
+    /// The limit of a topic; none while unknown.
     func limit(of topic: String) -> Int { bytes.withLock { $0[topic] ?? .max } }
 
-    /// So many brokers have to have a topic's record before it counts as written; `nil` when the brokers do not say.
+    /// The number of brokers that must have a topic's record before it counts as written; `nil` while unknown.
     func copies(of topic: String) -> Int? { copies.withLock { $0[topic] } }
 
-    /// The largest batch that each of these topics takes.
+    /// The largest batch that each of these topics allows.
     func batch(for topics: [String]) -> Int {
         topics.reduce(Self.largestBatch) { min($0, limit(of: $1)) }
     }
 
-    /// Asks the brokers; what they do not say stays as it was.
+    /// Asks the brokers; missing answers leave the former ones.
     ///
-    /// - Returns: why nothing is known of a topic, if that is so.
+    /// - Returns: the reason why nothing is known of a topic, if so.
     func ask(_ admin: Admin, about topics: [String], timeout: Milliseconds) -> KafkaError? {
         do throws(KafkaError) {
             var refusal: KafkaError?
@@ -50,9 +50,9 @@ final class RecordLimits: Sendable {
         }
     }
 
-    /// What does not fit together: sentences for people.
+    /// The mismatches between limits, as sentences for people.
     ///
-    /// A retry or dead letter is its request with Herald's headers, and loses what does not fit.
+    /// A retry or dead letter is its request with Herald's headers, and loses the parts that do not fit.
     func mismatches(of topics: Topics, required: [String]) -> [String] {
         let requests = topics.requests.map { (name: $0, limit: limit(of: $0)) }.filter { $0.limit < .max }
         let largest = requests.max { $0.limit < $1.limit }
@@ -72,16 +72,16 @@ final class RecordLimits: Sendable {
     }
 }
 
-/// What a record counts for against a topic's limit.
+/// The size of a record that counts against a topic's limit.
 enum RecordSize {
-    /// What a batch has around its records.
+    /// The overhead of a batch.
     private static let batchOverhead = 61
-    /// The largest result there is, with its key.
+    /// The size of the largest result, with its key.
     static let largestResult = ResultEncoder.maximumByteCount + Omissions.longestKey + 128
 
     /// The bytes of a batch that holds only this record, uncompressed.
     static func alone(keyByteCount: Int?, valueByteCount: Int?, headers: HeaderList?) -> Int {
-        // Attributes, and two differences of 0 to the first record of the batch.
+        // Attributes, and two zero differences to the first record of the batch.
         var record = 3 + field(keyByteCount) + field(valueByteCount) + 1
         if let headers {
             record += number(headers.count) - 1

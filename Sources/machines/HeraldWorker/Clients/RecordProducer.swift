@@ -7,7 +7,7 @@ import HeraldKafka
 /// All of it is recreated when the broker does not know the producer any more. It belongs to the lane's thread until
 /// the lane is done with it; another thread may then release it, hence `@unchecked Sendable`.
 final class RecordProducer: @unchecked Sendable {
-    /// A topic, and the largest batch that it takes.
+    /// A topic, and the largest batch that it allows.
     private struct Target {
         let topic: ProducerTopic
         var limit: Int
@@ -17,9 +17,9 @@ final class RecordProducer: @unchecked Sendable {
     let client: Producer
     @exclusivity(unchecked) private var results: Target
     private var deadLetters: Target
-    /// In the order of `retry.delays`.
+    /// The retry topics, in the order of `retry.delays`.
     private var retries: [Target]
-    /// What is compressed may be smaller than it looks: then the brokers judge.
+    /// Whether batches are compressed and may be smaller than they look: then the brokers judge.
     private let isCompressed: Bool
 
     /// Makes the client; no broker is asked.
@@ -38,7 +38,7 @@ final class RecordProducer: @unchecked Sendable {
         use(configuration.limits)
     }
 
-    /// Knows from now on what the topics take.
+    /// Applies the topics' limits from now on.
     func use(_ limits: RecordLimits) {
         guard !isCompressed else { return }
         results.limit = limits.limit(of: results.topic.name)

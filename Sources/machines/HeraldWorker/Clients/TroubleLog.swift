@@ -5,31 +5,30 @@ import HeraldTelemetry
 import HeraldThreads
 import HeraldTime
 
-/// Logs what happens again and again: the first time at once, and then once a minute at most for each reason, with how
-/// often it was.
+/// Logs repeated trouble: the first time at once, and then at most once a minute for each reason, with its count.
 ///
-/// One for all lanes of a process, which see the same trouble.
+/// All lanes of a process share one, because they see the same trouble.
 final class TroubleLog: Sendable {
-    /// Between two lines with the same reason.
+    /// The time between two lines with the same reason.
     static let interval: Milliseconds = .minutes(1)
-    /// So many reasons are told apart; what librdkafka says beyond them is not logged.
+    /// The number of reasons that are distinguished; further lines of librdkafka are not logged.
     static let reasonLimit = 256
 
-    /// What is counted.
+    /// The reason of a counted line.
     enum Reason: Hashable {
         case deadLetters(DeadLetterReason)
         case unanswered(CallFailure)
-        /// Answers of a push service that can pass, such as 5xx.
+        /// Temporary failures of a push service, such as 5xx.
         case failing(service: String)
-        /// A Retry-After that says neither seconds nor a date, which is logged once.
+        /// A Retry-After that is neither seconds nor a date, which is logged once.
         case ignoredRetryAfter
-        /// Records of a request topic that were published otherwise than the contract asks.
+        /// Records of a request topic whose publication breaks the contract.
         case publisher(topic: String, PublisherFault)
-        /// What is wrong with the lanes' group, in a sentence.
+        /// An obstacle of the lanes' group, in a sentence.
         case group(String)
-        /// The brokers make a client wait.
+        /// Brokers that make a client wait.
         case throttled(Throttling.Client)
-        /// What librdkafka said, without what is different each time.
+        /// A line of librdkafka, without its variable parts.
         case kafka(String)
     }
 
@@ -38,7 +37,7 @@ final class TroubleLog: Sendable {
         var loggedAt: MonotonicTime?
         var notice: ClientNotice?
         var records: FaultyRecords?
-        /// What came.
+        /// The text of the latest line.
         var text = ""
     }
 
@@ -57,7 +56,7 @@ final class TroubleLog: Sendable {
         self.debug = debug
     }
 
-    /// Counts what has happened since, and says what is due to be said.
+    /// Counts news, and logs the lines that are due.
     func note(_ news: [(reason: Reason, count: Int)], now: MonotonicTime) {
         let due = entries.withLock { entries in
             for (reason, count) in news { entries[reason, default: Entry()].count += count }
@@ -66,7 +65,7 @@ final class TroubleLog: Sendable {
         write(due)
     }
 
-    /// Counts records that were published otherwise than the contract asks, and says what is due to be said.
+    /// Counts records whose publication breaks the contract, and logs the lines that are due.
     func publishers(_ news: [FaultyRecords], now: MonotonicTime) {
         let due = entries.withLock { entries in
             for records in news {
@@ -79,7 +78,7 @@ final class TroubleLog: Sendable {
         write(due)
     }
 
-    /// Says that brokers are not where they were.
+    /// Logs that brokers have moved.
     func moved(_ brokers: [ClusterMetadata.Broker]) {
         let places = brokers.map { "\($0)" }.joined(separator: ", ")
         warn("brokers have moved, and are asked where they are now: \(places)", [:])
@@ -87,7 +86,7 @@ final class TroubleLog: Sendable {
 
     /// Counts a line or an error of a client; its lanes' clients all say the same, some of it twice.
     func kafka(_ notice: ClientNotice, now: MonotonicTime) {
-        // Levels are syslog's: operators may want to know of those up to 4 (warning).
+        // Levels are syslog's: those up to 4 (warning) may concern operators.
         guard notice.level <= 4, !notice.isExpected else { return debug(notice.text, ["part": "librdkafka"]) }
         let due = entries.withLock { entries -> [(Reason, Entry)] in
             let reason = Reason.kafka(notice.essence)
@@ -99,7 +98,7 @@ final class TroubleLog: Sendable {
         write(due)
     }
 
-    /// Counts how often brokers made a client wait, and says what is due to be said.
+    /// Counts the times that brokers made a client wait, and logs the lines that are due.
     func throttled(_ throttling: Throttling, count: Int, now: MonotonicTime) {
         let due = entries.withLock { entries in
             let reason = Reason.throttled(throttling.client)
@@ -110,7 +109,7 @@ final class TroubleLog: Sendable {
         write(due)
     }
 
-    /// Says once what a Retry-After says that is ignored.
+    /// Logs an ignored Retry-After once.
     func ignoredRetryAfter(_ text: String, now: MonotonicTime) {
         let due = entries.withLock { entries -> [(Reason, Entry)] in
             if entries[.ignoredRetryAfter] != nil { return [] }
@@ -174,7 +173,7 @@ final class TroubleLog: Sendable {
 }
 
 extension Counters {
-    /// What has happened since that people want to know of.
+    /// The troubles since then that concern operators.
     ///
     /// - Parameter services: their names, in the order of the counters.
     func troubles(since before: Counters, services: [[UInt8]]) -> [(reason: TroubleLog.Reason, count: Int)] {

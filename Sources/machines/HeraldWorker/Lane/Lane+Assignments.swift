@@ -6,9 +6,9 @@ import HeraldTelemetry
 import HeraldTime
 
 extension Lane {
-    /// A question to the brokers that failed is asked again after this long.
+    /// The pause before a failed question to the brokers is repeated.
     private static var questionPause: Milliseconds { .seconds(1) }
-    /// Offsets that were lost are looked for this often.
+    /// The interval of the search for lost offsets.
     static var lostPause: Milliseconds { .seconds(3) }
 
     func handle(_ rebalance: Rebalance, now: Moment) {
@@ -19,7 +19,7 @@ extension Lane {
             meter.assignments += 1
             groupObstacle = nil
             if !engine.sourceList.isEmpty {
-                // The group gave the former ones away, and asked for nothing.
+                // The group gave the former ones away without asking.
                 logger.warning("partitions lost")
                 engine.lost(now: now)
                 carryOut(now: now)
@@ -41,7 +41,7 @@ extension Lane {
         }
     }
 
-    /// It is known where to begin: now the assignment is answered, or what waited for its offset begins.
+    /// Answers the assignment when its starts are known, or begins partitions that waited for their offsets.
     func answerAssignment(_ assignment: Int, _ result: Result<[StartPosition], KafkaError>) {
         guard assignment == self.assignment else { return }
         let partitions = pendingAssignment ?? withoutOffsets
@@ -65,7 +65,7 @@ extension Lane {
         }
     }
 
-    /// Says once which partitions wait for their offsets, and when they go on.
+    /// Logs once which partitions wait for their offsets, and when they continue.
     private func announceLostOffsets(since former: [TopicPartition: StartPosition]) {
         let lost = withoutOffsets.filter { lostOffsets[$0]?.isLost == true && former[$0]?.isLost != true }
         if !lost.isEmpty {
@@ -96,17 +96,17 @@ extension Lane {
             of: withoutOffsets, assignment: assignment, after: isSearching ? Self.questionPause : Self.lostPause)
     }
 
-    /// In an order that is always the same.
+    /// The partitions in a stable order.
     var withoutOffsets: [TopicPartition] {
         lostOffsets.keys.sorted { ($0.topic, $0.partition) < ($1.topic, $1.partition) }
     }
 
-    /// Which other groups have offsets on the request topics.
+    /// The other groups with offsets on the request topics.
     var otherGroups: OtherGroups? { lostOffsets.values.lazy.compactMap(\.otherGroups).first }
 
-    /// Partitions that have waited begin, if they have an offset by now, or certainly had none before.
+    /// Begins partitions that have waited, if they have an offset by now, or certainly had none before.
     private func takeUp(_ starts: [StartPosition]) {
-        // As an answer to the group it would be the wrong one: see `judgeRange`.
+        // It would be the wrong answer to the group: see `judgeRange`.
         serveConsumer()
         guard engine.isConsuming else { return }
         var hasBegun = false
@@ -128,7 +128,7 @@ extension Lane {
         lostOffsets[start.committed.partition] = isWaiting ? start : nil
     }
 
-    /// Consumes these partitions from what was committed, from the beginning where nothing was.
+    /// Consumes these partitions from their committed offsets, or from the beginning without any.
     private func begin(_ starts: [StartPosition]) {
         var topics: [ConsumedTopic] = []
         var assigned: [AssignedPartition] = []
@@ -136,7 +136,7 @@ extension Lane {
         for start in starts {
             let position = start.committed
             let name = position.partition.topic
-            // Named like a retry topic by the pattern, but with a delay beyond all bounds: left alone.
+            // A name like a retry topic's, but with a delay beyond all bounds: left alone.
             guard let role = role(of: name) else { continue }
             let isFresh = position.offset == Offset.none
             note(start)
@@ -160,7 +160,7 @@ extension Lane {
         logger.info("partitions assigned", ["count": .int(assigned.count)])
     }
 
-    /// A partition in the engine's words; its topic's place counts in an assignment alone.
+    /// A partition in the engine's terms; its topic's place is valid in one assignment only.
     private func assigned(_ start: StartPosition, topic: Int) -> AssignedPartition {
         let isFresh = start.committed.offset == Offset.none
         return AssignedPartition(
@@ -169,7 +169,7 @@ extension Lane {
             metadata: isFresh ? "" : start.committed.metadata, failed: start.failed)
     }
 
-    /// What a consumed topic is for.
+    /// The role of a consumed topic.
     private func role(of topic: String) -> ConsumedTopic.Role? {
         let topics = configuration.topics
         if let index = topics.requests.firstIndex(of: topic) { return .request(weight: requestWeights[index]) }
@@ -192,7 +192,7 @@ extension Lane {
 
     /// Reads a partition again from the record that the engine did not take.
     func rewind(_ partition: Int32) {
-        // Of a new one nothing may have been taken yet, and some of it fetched.
+        // A new partition may have fetched records without any taken.
         let offset = engine.readOffset(of: partition) ?? Offset.beginning
         let name = topicPartition(partition)
         guard lostOffsets[name] == nil else { return }
@@ -205,7 +205,7 @@ extension Lane {
         }
     }
 
-    /// What lies in a paused source's queue is void, but kept until it is taken.
+    /// Records in a paused source's queue are void, but kept until they are taken.
     private func letGoOfPaused(_ partition: Int32) {
         guard refused == nil, let source = engine.sourceList.firstIndex(where: { $0.partitions.last == partition }),
             let record = io.next(from: source)

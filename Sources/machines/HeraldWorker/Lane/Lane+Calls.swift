@@ -4,7 +4,7 @@ import HeraldKernel
 import HeraldTime
 
 extension Lane {
-    /// Begins a call with the record's bytes where they lie.
+    /// Begins a call with the record's bytes in place.
     func call(_ token: CallToken, now: Moment) {
         guard let record = records[Int(token.slot.index)] else {
             return io.isBroken("a call for a slot without a record")
@@ -13,20 +13,20 @@ extension Lane {
         record.withValue { value in
             guard let value else { return io.isBroken("a call for a record without a value") }
             engine.withSlot(token.slot.index) { slot in
-                // Through the slot, because a copy of its event would cost a reference count.
+                // The slot is read in place, because a copy of its event would cost a reference count.
                 io.call(token, now: now, event: slot.event, value: value, traceparent: ownTraceparent)
             }
         }
     }
 
-    /// Gives the engine every answer that has come.
+    /// Gives the engine every answer that has arrived.
     func receiveAnswers(now: Moment) {
         io.answers { token, call in
             if call.result.status >= 300, let detail = call.result.detail {
                 call.result.detail = hidingMessage(of: token.slot, in: detail)
             }
             if call.result.verdict == .credentials {
-                // The engine asks before it holds.
+                // Before the engine holds.
                 io.credentialsRefused(sentAt: call.sentAt, isInOutage: engine.outage?.reason == .credentials)
             }
             tracer?.endCall(token, call, now: now.monotonic)
@@ -37,7 +37,7 @@ extension Lane {
         carryOut(now: now)
     }
 
-    /// Some backends repeat what they were sent, and what they say goes into records and logs.
+    /// Some backends repeat the message, and their answers go into records and logs.
     private func hidingMessage(of slot: SlotID, in detail: String) -> String {
         guard let record = records[Int(slot.index)] else { return detail }
         return record.withValue { value in

@@ -16,7 +16,7 @@ extension Lane {
         }
     }
 
-    /// What the engine wants committed, in the client's words.
+    /// The engine's commit positions, in the client's terms.
     func commitPositions() -> [CommitPosition] {
         engine.commitPositions.map {
             CommitPosition(partition: topicPartition($0.partition), offset: $0.offset, metadata: $0.metadata)

@@ -5,12 +5,12 @@ import HeraldTelemetry
 import HeraldTime
 
 extension Lane {
-    /// Lasting trouble is reported this often.
+    /// The interval at which lasting trouble is reported.
     private static var troubleInterval: Milliseconds { .seconds(30) }
 
     /// Offers a record that the engine wants to the producer, which copies it.
     func produce(_ id: ProductionID, now: Moment) {
-        // Given up meanwhile, if there is none.
+        // Without one it was given up meanwhile.
         guard let production = engine.production(id) else { return }
         guard let record = records[Int(production.slot.index)] else {
             return io.isBroken("a record of a slot without one")
@@ -55,7 +55,7 @@ extension Lane {
             noteRefusal(of: id, error)
             engine.failed(id, error.kind == .tooLarge ? .tooLarge : .refused, now: now)
         case KafkaError.Code.purgedInQueue, KafkaError.Code.purgedInFlight, KafkaError.Code.invalidDifferentRecord:
-            // Of a transaction that is aborted, or of a batch that another record has spoilt.
+            // It belongs to an aborted transaction, or to a batch that another record has spoilt.
             engine.failed(id, .other, now: now)
         case KafkaError.Code.topicAuthorizationFailed where !hasProduced:
             let topic = engine.production(id).map { engine.topic(of: $0) } ?? "a topic"
@@ -68,7 +68,7 @@ extension Lane {
         }
     }
 
-    /// Says that records are refused, when that begins and then now and again: a broker that refuses one refuses all.
+    /// Logs refused records, at first and then periodically: a broker that refuses one refuses all.
     func reportOnce(_ error: KafkaError, now: Moment) {
         refusal = .init(since: refusal?.since ?? now.monotonic, text: error.words)
         guard error.code != produceTrouble?.code || now.monotonic >= reportAgain else { return }
@@ -82,7 +82,7 @@ extension Lane {
         recordRefusals[engine.topic(of: production)] = RecordRefusal(error, at: io.now.monotonic)
     }
 
-    /// The topic that takes nothing, and why.
+    /// The topic that accepts no records, and why.
     var topicRefusal: LaneReport.Trouble? {
         engine.refusingTopic.map { topic, since in
             let refusal = recordRefusals[topic]
@@ -90,7 +90,7 @@ extension Lane {
         }
     }
 
-    /// Says that a record is refused for its own sake, when that begins and then now and again.
+    /// Logs a record refused for its own sake, at first and then periodically.
     func announceRefusedRecord(of topic: String, now: Moment) {
         guard let refusal = recordRefusals[topic], engine.refusingTopic == nil, now.monotonic >= sayRefusalAgain else {
             return
@@ -101,7 +101,7 @@ extension Lane {
                 + "others continue.")
     }
 
-    /// Says that a topic takes nothing, when that begins and then now and again, and when it is over.
+    /// Logs that a topic accepts no records, at first, periodically, and when it is over.
     func announceRefusingTopic(now: MonotonicTime) {
         guard let trouble = topicRefusal, let topic = trouble.topic else {
             if let refusingTopic { logger.info("\(refusingTopic) takes records again") }
@@ -116,7 +116,7 @@ extension Lane {
                 + "not be recorded. Nothing is lost, and Herald goes on by itself.")
     }
 
-    /// Learns which records the broker has.
+    /// Receives the broker's acknowledgements.
     func receiveDeliveries(now: Moment) {
         io.deliveries { id, error in
             if let error {
@@ -142,7 +142,7 @@ extension Lane {
         }
     }
 
-    /// What to do when the brokers let Herald write nowhere, or do not say to which topic.
+    /// The remedy when the brokers allow no writing, or do not name the topic.
     var sentenceOfNoWriting: String {
         let topics = configuration.topics
         let permission = KafkaPermission(.write, .describe, on: .topic(topics.results), .topic(topics.deadLetter))
@@ -151,9 +151,9 @@ extension Lane {
     }
 }
 
-/// Why a topic does not take a record, and what to do.
+/// The reason why a topic refuses a record, and the remedy.
 struct RecordRefusal {
-    /// When that was seen last.
+    /// The time of the latest refusal.
     let at: MonotonicTime
     let text: String
     let remedy: String

@@ -5,10 +5,10 @@ import HeraldTelemetry
 import HeraldTime
 
 extension Lane {
-    /// So many records are taken before the loop looks at its sockets again.
+    /// The number of records taken before the loop looks at its sockets again.
     private static var takesPerTurn: Int { 64 }
 
-    /// Takes records as long as the engine wants any, for one turn of the loop.
+    /// Takes records while the engine wants any, for one turn of the loop.
     func pollRecords(now: Moment) {
         mayHaveMore = false
         if let (record, source) = refused {
@@ -26,7 +26,7 @@ extension Lane {
             offer(record, source: source, now: now)
             carryOut(now: now)
             if refused != nil { return }
-            // Some turns are long, when records are large.
+            // Turns with large records are long.
             if io.fetchedBytes - lookedBytes >= LaneIntervals.lookBytes { lookAhead(now: now) }
         }
         mayHaveMore = true
@@ -58,8 +58,7 @@ extension Lane {
         }
     }
 
-    /// Serves what concerns the whole consumer: rebalances, errors, and records that came before their partition was
-    /// forwarded.
+    /// Serves the whole consumer: rebalances, errors, and records that came before their partition was forwarded.
     func serveConsumer() {
         pollUnforwarded()
         while let rebalance = io.takeRebalance() {
@@ -71,8 +70,8 @@ extension Lane {
         }
     }
 
-    /// Takes the records that came before their partition was forwarded; before anything is taken from its queue, because
-    /// what is taken late would count as dealt with.
+    /// Takes the records that came before their partition was forwarded; before anything from its queue, because later
+    /// ones would count as settled.
     func pollUnforwarded() {
         while let record = io.nextUnforwarded() {
             if record.isError {
@@ -89,7 +88,7 @@ extension Lane {
         }
     }
 
-    /// Tells the engine how much lies in the queues.
+    /// Reports to the engine the bytes in the queues.
     func lookAhead(now: Moment) {
         nextLook = now.monotonic.advanced(by: intervals.look)
         lookedBytes = io.fetchedBytes
@@ -135,7 +134,7 @@ extension Lane {
 
     private func endReached(of partition: TopicPartition, at offset: Int64) {
         guard let index = engine.index(of: partition.partition, in: partition.topic) else { return }
-        // A record that has to wait comes before the end, and would count as dealt with.
+        // A waiting record comes before the end, and would count as settled.
         if let first = refused?.record, first.partition == partition.partition, first.topicName() == partition.topic {
             return
         }
@@ -151,12 +150,12 @@ extension Lane {
             RangeQuestion(reading: reading, wanted: wanted, newest: engine.newestTaken(of: index)), after: .zero)
     }
 
-    /// The offset to take next is not there: records were lost to retention, the log was cut off, or the topic was recreated.
+    /// Judges a missing next offset: records were lost to retention, the log was cut off, or the topic was recreated.
     func judgeRange(
         of partition: TopicPartition, _ question: RangeQuestion, _ result: Result<OffsetRange, KafkaError>
     ) {
-        // While partitions are revoked, an assignment would be the wrong answer to the group: it would pass for the
-        // answer to a revocation that was not taken from the queue yet.
+        // While partitions are revoked, an assignment would be the wrong answer to the group: it would answer a
+        // revocation that is still in the queue.
         serveConsumer()
         guard engine.isConsuming, let index = engine.index(of: partition.partition, in: partition.topic),
             let wanted = engine.nextOffset(of: index)
@@ -166,7 +165,7 @@ extension Lane {
             logger.warning(
                 "offset \(wanted) of \(partition) is out of range, and its range is not known yet: \(error)",
                 ["topic": .string(partition.topic), "partition": .int(Int(partition.partition))])
-            // Else the next reading finds it out of range again.
+            // Otherwise the next reading finds it out of range again.
             if question.reading == reading { io.findRange(of: partition, question, after: Self.lostPause) }
         case .success(let range):
             switch engine.outOfRange(
@@ -187,20 +186,20 @@ extension Lane {
                         "committed": .int(Int(wanted)),
                     ])
                 readAgain()
-            // The engine's notice says it.
+            // The engine's notice reports it.
             case .cut, .doubtful: readAgain()
             case .there:
-                // Unless it was read again since, or will be once it is known whether a batch can be read.
+                // Unless it was read again since, or will be once the batch's readability is known.
                 if question.reading == reading, inQuestion[partition] == nil { readAgain() }
             case .outdated: break
             }
         }
     }
 
-    /// Reads every partition from where the engine has come to.
+    /// Reads every partition from the engine's present position.
     ///
-    /// librdkafka stops reading a partition whose offset is out of range, and no seek moves it (`_STATE`); an assignment
-    /// does. The engine keeps what is under way; what was fetched and not taken comes again.
+    /// librdkafka stops reading a partition whose offset is out of range, and no seek moves it (`_STATE`); an
+    /// assignment does. The engine keeps its events; fetched records that were not taken come again.
     func readAgain() {
         refused?.record.release()
         refused = nil
@@ -231,7 +230,7 @@ extension Lane {
         pollUnforwarded()
     }
 
-    /// One of the engine's partitions in the client's words.
+    /// One of the engine's partitions in the client's terms.
     func topicPartition(_ index: Int32) -> TopicPartition {
         let position = engine.position(of: index)
         return TopicPartition(topic: position.topic, partition: position.number)

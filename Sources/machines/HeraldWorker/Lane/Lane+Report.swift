@@ -5,7 +5,7 @@ import HeraldKernel
 import HeraldTime
 
 extension Lane {
-    /// How far partitions are is looked at this often.
+    /// The interval of looks at the partitions' progress.
     private static var progressInterval: Milliseconds { .seconds(1) }
 
     /// Leaves a report for others.
@@ -27,13 +27,13 @@ extension Lane {
             by: isLeft ? intervals.report : LaneIntervals.reportRetry)
     }
 
-    /// Says what has become of events since the last time.
+    /// Logs the events' troubles since the last time.
     private func announceTroubles(now: MonotonicTime) {
         io.announceTroubles(engine.counters, since: reported, now: now)
         reported = engine.counters
     }
 
-    /// The last report of all.
+    /// The lane's last report.
     func lastReport() -> LaneReport {
         let now = io.now.monotonic
         announceTroubles(now: now)
@@ -111,7 +111,7 @@ extension Lane {
         }
     }
 
-    /// Notes how a commit ended.
+    /// Notes the end of a commit.
     func noteCommit(_ outcome: TransactionOutcome, _ error: KafkaError?) {
         let now = io.now.monotonic
         meter.commitEnded(outcome, now: now)

@@ -2,7 +2,7 @@ import HeraldCore
 import HeraldTelemetry
 import HeraldTime
 
-/// How a lane ended.
+/// The end of a lane.
 package enum LaneEnd: Sendable, Equatable {
     /// It drained and left the group; everything under way was finished or, if not `complete`, will be taken again.
     case drained(complete: Bool)
@@ -11,7 +11,7 @@ package enum LaneEnd: Sendable, Equatable {
 }
 
 extension Lane {
-    /// How long the group may take to let it go.
+    /// The time for the group to release it.
     private static var patience: Milliseconds { .seconds(10) }
 
     /// Runs until the lane has drained or can't go on.

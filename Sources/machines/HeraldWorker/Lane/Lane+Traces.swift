@@ -4,9 +4,9 @@ import HeraldEvents
 import HeraldTelemetry
 import HeraldTime
 
-/// What a lane tells its tracer; nothing of it is done without one.
+/// A lane's calls of its tracer; without one there is no tracing work.
 extension Lane {
-    /// An event was taken, whose record's headers are still at hand.
+    /// Traces a taken event, whose record's headers are still at hand.
     func trace(_ tracer: LaneTracer, taken id: SlotID, _ record: IO.Record.Retained, now: Moment) {
         record.withValue { value in
             guard let value else { return }
@@ -31,17 +31,17 @@ extension Lane {
         if slot.event.traceparent.isPresent {
             origin.parent = TraceContext(slot.event.bytes(of: slot.event.traceparent, value: value))
         } else if let text = headers.lastValue(named: HeaderName.traceparent.literal) {
-            // What does not decode has one all the same.
+            // An undecodable event has one all the same.
             origin.parent = TraceContext(text)
         }
         if let text = headers.lastValue(named: HeaderName.writtenBy.literal) { origin.writer = TraceContext(text) }
         return origin
     }
 
-    /// A record of an event is about to be produced, whose original headers and own ones are at hand.
+    /// Traces an event's record before it is produced, with its original and own headers at hand.
     func trace(_ tracer: LaneTracer, producing production: Production, now: Moment) {
         tracer.note(production, retryDelays: configuration.retryDelays, now: now.monotonic)
-        // What is too large for its topic goes on without: nothing depends on it.
+        // A record too large for its topic goes without: nothing depends on it.
         guard case .copy(let copy) = production.content, !copy.omissions.contains(.history) else { return }
         let isTraced = engine.withSlot(production.slot.index) { $0.event.traceparent.isPresent }
         tracer.appendHeaders(

@@ -6,7 +6,7 @@ import HeraldTelemetry
 import HeraldTime
 
 extension Lane {
-    /// Makes a new producer in place of one that the broker does not know any more.
+    /// Replaces a producer that the broker does not know any more.
     func renewProducer() {
         logger.warning("the producer is recreated; its uncommitted records are written again")
         do {
@@ -21,7 +21,7 @@ extension Lane {
             try io.beginTransaction()
             meter.transactionBegan(now: now.monotonic)
         } catch {
-            // An abort has used the producer up: no broker refuses anything.
+            // An abort has used up the producer: no broker refuses anything.
             if error.code != KafkaError.Code.inconsistent { reportOnce(error, now: now) }
             if error.isFatal {
                 engine.producerLost(isFenced: error.kind == .fenced, now: now)

@@ -5,7 +5,7 @@ import HeraldTelemetry
 import HeraldTime
 
 extension Lane {
-    /// The consumer can't read a batch: another client has to try.
+    /// Has another client read a batch that the consumer can't read.
     func askForBatch(_ record: IO.Record) {
         let partition = TopicPartition(topic: record.topicName(), partition: record.partition)
         guard let index = engine.index(of: partition.partition, in: partition.topic),
@@ -19,9 +19,9 @@ extension Lane {
         io.readBatch(of: partition, question)
     }
 
-    /// Nothing comes of partitions that have more, and nothing says why: another client has to try.
+    /// Has another client read partitions that stand still although they have more records.
     ///
-    /// A client says nothing of records whose lengths are damaged, and stands still at them.
+    /// A client reports nothing for records with damaged lengths, and stands still at them.
     func askForStandstill(of partitions: [TopicPartition]) {
         for partition in partitions where inQuestion[partition] == nil && lostOffsets[partition] == nil {
             guard engine.isConsuming, let index = engine.index(of: partition.partition, in: partition.topic),
@@ -36,13 +36,13 @@ extension Lane {
         }
     }
 
-    /// Passes over a batch that nobody can read; reads again what others can.
+    /// Passes over an unreadable batch; reads again a batch that others can read.
     func judgeBatch(
         of partition: TopicPartition, _ question: RangeQuestion, _ result: Result<BatchReading, KafkaError>
     ) {
-        // As before it is judged how far a partition reaches.
+        // As before the range of a partition is judged.
         serveConsumer()
-        // Unless it was asked by an assignment that has ended.
+        // Unless the question came from an assignment that has ended.
         guard let (asked, record) = inQuestion[partition], asked == question else { return }
         inQuestion[partition] = nil
         guard engine.isConsuming, let index = engine.index(of: partition.partition, in: partition.topic) else {

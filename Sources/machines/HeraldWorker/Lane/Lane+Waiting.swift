@@ -5,9 +5,9 @@ import HeraldTime
 
 /// A question why events wait: each lane answers it at its next turn.
 package struct WaitingQuestion: Sendable {
-    /// Which events.
+    /// The events in question.
     package var query: WaitingQuery
-    /// Is told what the lane has of them, on the lane's thread.
+    /// Receives the lane's answer, on the lane's thread.
     package var answer: @Sendable (WaitingPage) -> Void
 
     package init(_ query: WaitingQuery, answer: @escaping @Sendable (WaitingPage) -> Void) {
@@ -17,7 +17,7 @@ package struct WaitingQuestion: Sendable {
 }
 
 extension Lane {
-    /// What the lane knows of the events that the query names; those that came first, if there are too many.
+    /// The lane's knowledge of the events in the query; the earliest ones, if there are too many.
     func waiting(_ query: WaitingQuery, now: Moment) -> WaitingPage {
         let (id, user) = (query.id.map { Array($0.utf8) }, query.user.map { Array($0.utf8) })
         var found: [Int32] = []
@@ -30,7 +30,7 @@ extension Lane {
     }
 
     private func matches(_ slot: Int32, id: [UInt8]?, user: [UInt8]?, origin wanted: Origin?) -> Bool {
-        // Its topic's name is made only for a record that lies at the right place.
+        // The topic's name is made only for a record at the right place.
         if let wanted, engine.slot(slot).failure == nil, engine.slot(slot).event.originOffset != wanted.offset {
             return false
         }

@@ -5,107 +5,108 @@ import HeraldKafka
 package import HeraldTelemetry
 package import HeraldTime
 
-/// One thread's worker: an ``Engine`` that decides, and the loop that carries out what it decides over a ``LaneIO``.
+/// One thread's worker: an ``Engine`` that decides, and the loop that carries out its decisions over a ``LaneIO``.
 ///
-/// Nothing stands between a record's arrival and its call, and the thread never blocks but in the loop's wait.
+/// Nothing stands between a record's arrival and its call, and the thread blocks only in the loop's wait.
 ///
 /// | file | part |
 /// |---|---|
-/// | `LaneIO.swift`, `LaneMessage.swift` | what it drives, and what it receives |
-/// | `Lane+Timers.swift` | what it does at a moment |
+/// | `LaneIO.swift`, `LaneMessage.swift` | its I/O and its messages |
+/// | `Lane+Timers.swift` | its periodic work |
 /// | `Lane+Run.swift` | the loop's end |
-/// | `Lane+Records.swift` | records that it takes |
-/// | `Lane+Unreadable.swift` | batches that it can't read |
+/// | `Lane+Records.swift` | taken records |
+/// | `Lane+Unreadable.swift` | unreadable batches |
 /// | `Lane+Assignments.swift` | partitions that come and go |
 /// | `Lane+Calls.swift` | calls of the backend |
-/// | `Lane+Producer.swift` | records that it writes |
-/// | `Lane+Commits.swift`, `Lane+Transactions.swift` | what makes them durable |
-/// | `Lane+Report.swift` | what it reports |
-/// | `Lane+Waiting.swift` | why events wait, when asked |
+/// | `Lane+Producer.swift` | written records |
+/// | `Lane+Commits.swift`, `Lane+Transactions.swift` | commits and transactions |
+/// | `Lane+Report.swift` | its reports |
+/// | `Lane+Waiting.swift` | answers about waiting events |
 /// | `Lane+Traces.swift`, `Traces/` | spans of events and calls |
 package final class Lane<IO: LaneIO> {
     package let io: IO
     let number: Int
-    /// What it was told at its start; the engine has the live part as it is now.
+    /// Its configuration at the start; the engine has the live part in its present state.
     let configuration: EngineConfiguration
     /// The weight of each request topic, in the order of `configuration.topics.requests`.
     let requestWeights: [Int]
     let intervals: LaneIntervals
     let logger: Logger
-    /// Makes spans; `nil` when tracing is off.
+    /// The maker of spans; `nil` when tracing is off.
     let tracer: LaneTracer?
 
-    // What every record touches is the lane's thread's alone and never reached twice at once: the checks that a class's
-    // properties get cost a twentieth of an event's time.
+    // State that every record touches belongs to the lane's thread alone and is never accessed twice at once: the
+    // checks of a class's properties cost a twentieth of an event's time.
     @exclusivity(unchecked) package internal(set) var engine: Engine
-    /// Why it cannot go on.
+    /// The reason why it cannot continue.
     @exclusivity(unchecked) package internal(set) var end: LaneEnd?
-    /// Set when the engine has left: how the drain ended.
+    /// The end of the drain, set when the engine has left.
     @exclusivity(unchecked) package internal(set) var leaving: LaneEnd?
 
     /// The record in each of the engine's slots.
     @exclusivity(unchecked) package internal(set) var records: [IO.Record.Retained?]
 
     // The assignment.
-    /// Counts assignments, so that what was found out for an older one is dropped.
+    /// The number of assignments, so that findings about an older one are dropped.
     var assignment = 0
-    /// Counts how often reading began, so that what is said of an older one is known as such.
+    /// The number of readings, so that answers about an older one are recognised.
     var reading = 0
     /// The partitions of an assignment that is not answered yet.
     var pendingAssignment: [TopicPartition]?
-    /// Since when, and why it could not be answered yet.
+    /// The time since which it is pending, and the trouble that delays its answer.
     var pendingSince = MonotonicTime.distantPast
     var pendingTrouble: KafkaError?
-    /// The partitions of the assignment that are not consumed, because they have no offset although their events have
-    /// outcomes, or may have, or because nobody knows where they begin.
+    /// The assigned partitions that are not consumed: they have no offset although their events have outcomes, or may
+    /// have, or their start is unknown.
     var lostOffsets: [TopicPartition: StartPosition] = [:]
     /// The member's identity when its partitions were assigned: its offsets are accepted for that generation only.
     var member: IO.Member?
     var hasQueues = false
-    /// The batches that the consumer could not read: what was asked about each, and the error in its place, if it said one.
+    /// The batches that the consumer could not read: the question about each, and the error in its place, if any.
     var inQuestion: [TopicPartition: (question: RangeQuestion, record: IO.Record?)] = [:]
     var isSubscribed = false
 
     // The producer.
-    /// An abort is under way, whose report is still to come.
+    /// Whether an abort's report is still to come.
     var isAborting = false
     /// Whether the broker has taken any record of this lane.
     var hasProduced = false
-    /// Why it takes none at the moment, as far as was logged.
+    /// The logged reason why the broker accepts no records.
     var produceTrouble: KafkaError?
     var reportAgain = MonotonicTime.distantPast
-    /// Why topics refused records, by their names.
+    /// The reasons why topics refused records, by their names.
     var recordRefusals: [String: RecordRefusal] = [:]
-    /// The topic that takes nothing, as far as was logged.
+    /// The logged topic that accepts no records.
     var refusingTopic: String?
     var sayRefusalAgain = MonotonicTime.distantPast
 
-    // What others may know of the lane.
+    // The lane's figures for others.
     @exclusivity(unchecked) var meter: LaneMeter
-    /// What was logged.
+    /// The counters at the last log lines.
     var reported: Counters
     var refusal: LaneReport.Trouble?
-    /// What keeps it out of the group, which says so at each attempt; a ``BrokerMonitor`` logs it for all lanes.
+    /// The obstacle that keeps it out of the group, reported at each attempt; a ``BrokerMonitor`` logs it for all
+    /// lanes.
     var groupObstacle: GroupObstacle?
     var commitTrouble: LaneReport.Trouble?
-    /// Since when outcomes wait, and nothing was committed.
+    /// The time since which outcomes wait without a commit.
     var outcomesWaitSince: MonotonicTime?
     var partitionReports: [PartitionReport] = []
     var oldestEvents: [WallTime?] = []
     var waiting: [Int] = []
     var nextReport = MonotonicTime.distantPast
     var nextProgress = MonotonicTime.distantPast
-    /// The reading that the newest progress is of.
+    /// The reading of the newest progress.
     var reportedReading = 0
 
-    // The loop.
+    // Whether the next turn may take records at once.
     /// Whether there may be records that the next turn takes at once.
     @exclusivity(unchecked) package internal(set) var mayHaveMore = false
     var nextPoll: MonotonicTime
     var nextLook = MonotonicTime.distantPast
-    /// When the latest turn began.
+    /// The start of the latest turn.
     var lastTurn: Moment?
-    /// What the consumer had fetched at the last look.
+    /// The bytes fetched at the last look.
     var lookedBytes = 0
 
     // Reused for record after record.
@@ -114,7 +115,7 @@ package final class Lane<IO: LaneIO> {
     /// A record for which the engine had no room: offered again before anything else is taken.
     @exclusivity(unchecked) package internal(set) var refused: (record: IO.Record, source: Int)?
 
-    /// A lane that joins the group, as soon as it is certain that what it takes can be settled.
+    /// A lane that joins the group as soon as its records can certainly be settled.
     ///
     /// - Parameters:
     ///   - number: The lane's number in its worker, from 0.
@@ -150,9 +151,9 @@ package final class Lane<IO: LaneIO> {
 
     // MARK: The loop
 
-    /// One turn of the loop: receive, poll what fits, carry out what was decided.
+    /// One turn of the loop: receives, polls within the room, and carries out the decisions.
     ///
-    /// - Parameter timeout: How long the lane was to wait for this turn at most.
+    /// - Parameter timeout: The longest wait planned for this turn.
     package func turn(_ events: LaneEvents, after timeout: Milliseconds) {
         let now = io.now
         noteStandstill(timeout, now: now)
@@ -176,9 +177,9 @@ package final class Lane<IO: LaneIO> {
         tracer?.handOver()
     }
 
-    /// Tells the engine how much later it is than this turn was to begin.
+    /// Tells the engine the delay of this turn.
     ///
-    /// Where the monotonic clock stops with the machine, the wall clock tells.
+    /// Where the monotonic clock stops with the machine, the wall clock shows it.
     private func noteStandstill(_ timeout: Milliseconds, now: Moment) {
         if let before = lastTurn {
             let passed = max(
@@ -222,7 +223,7 @@ package final class Lane<IO: LaneIO> {
         tracer?.grow(to: engine.capacity)
     }
 
-    /// Carries out what the engine decided, in order; what that leads to at once is carried out too.
+    /// Carries out the engine's decisions, in order, with their immediate consequences.
     ///
     /// - Parameter isRecorded: whether events are released because their outcome is durable now.
     func carryOut(now: Moment, isRecorded: Bool = false) {
@@ -262,7 +263,7 @@ package final class Lane<IO: LaneIO> {
     private func announce(_ notice: Notice) {
         if case .recordRefused(let topic) = notice { announceRefusedRecord(of: topic, now: io.now) }
         io.announce(notice, outage: engine.outage)
-        // What the log says, `/readyz` says at the end of this turn: people and tools ask right after they read it.
+        // `/readyz` has the log's news at the end of this turn: people and tools ask right after they read it.
         nextReport = .distantPast
         if case .passedOver(let passed) = notice { meter.passed(passed, now: io.now.monotonic) }
         guard case .rival = notice else { return }

@@ -3,14 +3,14 @@ package import HeraldEvents
 package import HeraldKafka
 package import HeraldTime
 
-/// Everything that a ``Lane`` reaches beyond its own memory: the group, records, a producer, the backend, clocks, chance
-/// and people.
+/// Everything that a ``Lane`` reaches beyond its own memory: the group, records, a producer, the backend, clocks,
+/// randomness and people.
 ///
-/// A worker's lane has ``LaneClients``, specialised when it is compiled; the simulation (`Tests/Simulation`) runs the same
-/// lane over a cluster and a backend in memory. Nothing here blocks: what takes time is begun, and its outcome comes as a
-/// ``LaneMessage`` or through one of the methods that take a body. All of it is called on the lane's thread.
+/// A worker's lane has ``LaneClients``, specialised when it is compiled; the simulation (`Tests/Simulation`) runs the
+/// same lane over a cluster and a backend in memory. Nothing here blocks: long work is begun, and its outcome comes as
+/// a ``LaneMessage`` or through a method that takes a body. All of it is called on the lane's thread.
 package protocol LaneIO: AnyObject {
-    /// What the consumer hands out.
+    /// A record from the consumer.
     associatedtype Record: LaneRecord
     /// The identity of this member of the group in one generation.
     associatedtype Member
@@ -19,11 +19,11 @@ package protocol LaneIO: AnyObject {
 
     /// The time on both clocks.
     var now: Moment { get }
-    /// When ``answers(_:)`` may have something although nothing arrives: a call's deadline.
+    /// The time at which ``answers(_:)`` may have a call's end although nothing arrives.
     var nextDeadline: MonotonicTime? { get }
     /// Random bits for jitter.
     func entropy() -> UInt64
-    /// What others have said to the lane since the last time.
+    /// The messages since the last time.
     func drainMessages() -> [LaneMessage]
 
     // MARK: The group
@@ -32,31 +32,31 @@ package protocol LaneIO: AnyObject {
     func subscribe() throws(KafkaError)
     /// The oldest rebalance that was not taken yet.
     func takeRebalance() -> Rebalance?
-    /// Finds out where these partitions are taken up, after a pause (milliseconds): ``LaneMessage/starts(assignment:_:)``.
+    /// Finds the starts of these partitions, after a pause (milliseconds): ``LaneMessage/starts(assignment:_:)``.
     ///
     /// A partition that begins at its first record has that committed before.
     func findStarts(of partitions: [TopicPartition], assignment: Int, after pause: Milliseconds)
-    /// Fetches exactly these partitions from these offsets; what was fetched before, or taken out of a queue, is void.
+    /// Fetches exactly these partitions from these offsets; records fetched before, or taken out of a queue, are void.
     func assign(_ positions: [(TopicPartition, offset: Int64)]) throws(KafkaError)
-    /// Gives all partitions back, and with them what ``openQueues(_:)`` made.
+    /// Gives back all partitions, and the queues of ``openQueues(_:)``.
     func unassign() throws(KafkaError)
-    /// This member's identity at the moment.
+    /// This member's present identity.
     func member() -> Member?
     /// The own identity of the cluster that assigned the partitions; `nil` where brokers do not say it.
     var clusterID: String? { get }
     /// Sends a commit without a transaction; its outcome comes through ``commitOutcomes(_:)``, or at once when it cannot be
     /// sent.
     func commit(_ sequence: UInt64, _ positions: [CommitPosition]) -> KafkaError?
-    /// Hands over every outcome that has come.
+    /// Calls `body` with every outcome that has arrived.
     func commitOutcomes(_ body: (UInt64, KafkaError?) -> Void)
-    /// The error after which the consumer is of no use, if there is one.
+    /// The error after which the consumer is unusable, if any.
     func consumerError() -> KafkaError?
 
     // MARK: Records
 
     /// Makes a queue for each of the engine's sources.
     func openQueues(_ count: Int)
-    /// From now on the partition's records come out of this queue.
+    /// Sends the partition's records to this queue from now on.
     func forward(_ partition: TopicPartition, to queue: Int)
     /// The next record, or error, of a queue.
     func next(from queue: Int) -> Record?
@@ -66,33 +66,33 @@ package protocol LaneIO: AnyObject {
     ///
     /// A queue is named again only after it was found empty by ``next(from:)``.
     func filledQueues(all: Bool, _ body: (Int) -> Void)
-    /// How many records lie in each queue.
+    /// The number of records in each queue.
     var queueCounts: [Int] { get }
-    /// How many bytes were fetched so far.
+    /// The number of bytes fetched so far.
     var fetchedBytes: Int { get }
-    /// Takes out what lies in a queue; it is handed out first.
+    /// Takes the records out of a queue; they are handed out first.
     func retainQueue(_ queue: Int)
-    /// Gives up what was taken out of a queue.
+    /// Gives up the records taken out of a queue.
     func dropRetained(_ queue: Int)
     /// Fetches a partition again from this offset.
     func seek(_ partition: TopicPartition, to offset: Int64) throws(KafkaError)
-    /// Stops fetching a partition, which makes void what lies in its queue.
+    /// Stops fetching a partition, which invalidates the records in its queue.
     func pause(_ partition: TopicPartition) throws(KafkaError)
-    /// Goes on fetching it.
+    /// Resumes fetching it.
     func resume(_ partition: TopicPartition) throws(KafkaError)
-    /// Finds out how far a partition reaches: ``LaneMessage/range(_:_:_:)``.
+    /// Finds the range of a partition: ``LaneMessage/range(_:_:_:)``.
     func findRange(of partition: TopicPartition, _ question: RangeQuestion, after pause: Milliseconds)
-    /// Finds out, by another client, whether a partition can be read from the offset that is wanted:
+    /// Finds out, with another client, whether a partition is readable from the wanted offset:
     /// ``LaneMessage/batch(_:_:_:)``.
     func readBatch(of partition: TopicPartition, _ question: RangeQuestion)
-    /// What stands in a slot for records that nobody can read.
+    /// The placeholder in a slot for unreadable records.
     func emptyRecord(of partition: TopicPartition, at offset: Int64) -> Record.Retained
 
     // MARK: The producer
 
     /// Makes the transactional producer ready: ``TransactionReport/ready``.
     func prepareProducer()
-    /// Puts a new producer in the place of the former, and makes it ready.
+    /// Replaces the producer with a new one, and makes it ready.
     func renewProducer() throws(KafkaError)
     /// Offers a record, of which nothing is kept when this returns.
     ///
@@ -100,18 +100,18 @@ package protocol LaneIO: AnyObject {
     func produce(
         _ id: ProductionID, _ production: Production, key: RawSpan?, value: RawSpan?, headers: HeaderList?
     ) -> ProduceAnswer
-    /// Hands over what became of the records that were taken; of those in a transaction only which failed, because its
-    /// commit stands for all others.
+    /// Calls `body` with the outcomes of accepted records; in a transaction only with failures, because its commit
+    /// stands for all others.
     func deliveries(_ body: (ProductionID, KafkaError?) -> Void)
-    /// The error after which the producer is of no use, if there is one.
+    /// The error after which the producer is unusable, if any.
     func producerError() -> KafkaError?
     /// Opens a transaction.
     func beginTransaction() throws(KafkaError)
-    /// Commits it with these offsets, for this member; the same number again: what is left of the same commit.
+    /// Commits it with these offsets, for this member; the same number again continues the same commit.
     func commitTransaction(_ sequence: UInt64, _ positions: [CommitPosition], by member: Member?)
     /// Aborts it.
     func abortTransaction()
-    /// Finds out whether a commit was made: then the group stands where it said.
+    /// Finds out whether a commit was made: then the group's offsets equal its positions.
     func resolveCommit(_ sequence: UInt64, _ positions: [CommitPosition])
 
     // MARK: The backend
@@ -121,30 +121,30 @@ package protocol LaneIO: AnyObject {
     /// Begins a call, of whose arguments nothing is kept when this returns.
     ///
     /// - Parameters:
-    ///   - event: what the record says, in places of `value`.
+    ///   - event: the record's content, as places in `value`.
     ///   - traceparent: the call's own, in place of the event's; empty without one.
     func call(
         _ token: CallToken, now: Moment, event: borrowing DecodedEvent, value: RawSpan, traceparent: [UInt8])
-    /// Hands over every call that has ended.
+    /// Calls `body` with every call that has ended.
     func answers(_ body: (CallToken, inout EndedCall) -> Void)
-    /// What a backend said, without the message that it was sent.
+    /// A backend's answer, without the message that was sent.
     func redact(_ detail: String, hiding message: RawSpan) -> String
-    /// A call that began at this moment was refused, during an outage because of that or not.
+    /// Notes a refused call that began at this moment, during an outage because of credentials or not.
     func credentialsRefused(sentAt: MonotonicTime, isInOutage: Bool)
     /// Renews the credentials: ``LaneMessage/credentialsRenewed``.
     func renewCredentials()
 
     // MARK: People
 
-    /// Says what people should know, one line at each change; `outage` is why nothing is taken now.
+    /// Logs a notice, one line at each change; `outage` is why nothing is taken now.
     func announce(_ notice: Notice, outage: Outage?)
-    /// Says now and then what has become of events since.
+    /// Logs the events' troubles periodically.
     func announceTroubles(_ counters: Counters, since before: Counters, now: MonotonicTime)
-    /// Asks for a campaign to be paused, because so many of its events failed.
+    /// Has a campaign paused, because too many of its events failed.
     func pauseCampaign(_ failures: CampaignFailures)
     /// Leaves a report for other threads; false while one of them reads the former.
     func leave(_ report: LaneReport) -> Bool
-    /// The engine asked for what cannot be: a mistake in Herald.
+    /// Reports an impossible order of the engine: a mistake in Herald.
     func isBroken(_ what: StaticString)
 
     // MARK: The end
@@ -153,13 +153,13 @@ package protocol LaneIO: AnyObject {
     func beginClosing() throws(KafkaError)
     /// Whether the group is left.
     var isClosed: Bool { get }
-    /// Waits until something arrives, for so long (milliseconds) at most.
+    /// Waits until something arrives, at most for this long (milliseconds).
     func wait(timeout: Milliseconds) -> LaneEvents
-    /// Lets everything go, leaving the last report.
+    /// Releases everything, leaving the last report.
     func close(_ report: LaneReport)
 }
 
-/// What has woken a lane.
+/// The sources of events that woke a lane.
 package struct LaneEvents: OptionSet, Sendable {
     package var rawValue: UInt8
     /// Records, rebalances or outcomes of commits.
@@ -200,11 +200,11 @@ package protocol RetainedRecord {
     func release()
 }
 
-/// What became of a record that was offered to the producer.
+/// The outcome of offering a record to the producer.
 package enum ProduceAnswer {
     /// The client has a copy of it.
     case accepted
-    /// Its topic does not take a record as large as that.
+    /// Its topic does not allow a record of that size.
     case doesNotFit
     case refused(KafkaError)
 }

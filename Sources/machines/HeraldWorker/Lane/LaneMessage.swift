@@ -3,42 +3,41 @@ package import HeraldDriver
 package import HeraldEvents
 package import HeraldKafka
 
-/// What others say to a lane.
+/// A message to a lane.
 package enum LaneMessage: Sendable {
     /// Stop taking, finish, leave.
     case drain
-    /// What became of a transactional call.
+    /// The outcome of a transactional call.
     case transaction(TransactionReport)
-    /// Where the partitions of a coming assignment are taken up, or those of the present one that wait for their offsets.
+    /// The starts of a coming assignment's partitions, or of present ones that wait for their offsets.
     case starts(assignment: Int, Result<[StartPosition], KafkaError>)
-    /// How far a partition reaches whose committed offset is out of range.
+    /// The range of a partition whose committed offset is out of range.
     case range(TopicPartition, RangeQuestion, Result<OffsetRange, KafkaError>)
-    /// Whether a batch can be read that the consumer could not read.
+    /// Whether a batch that the consumer could not read is readable.
     case batch(TopicPartition, RangeQuestion, Result<BatchReading, KafkaError>)
-    /// These partitions have records that are not fetched, and nothing says why.
+    /// These partitions have records that are not fetched, for an unknown reason.
     case standingStill([TopicPartition])
-    /// What a campaign is to do from now on.
+    /// A campaign's new control.
     case campaign(String, CampaignControl)
-    /// Other settings count from now on.
+    /// New settings.
     case settings(LaneSettings)
-    /// The request topics have so many partitions; 0 when that is not known.
+    /// The request topics' numbers of partitions; 0 when unknown.
     case partitionCounts([Int])
-    /// A question why events wait.
+    /// A question about waiting events.
     case question(WaitingQuestion)
-    /// Calls show other credentials from now on.
+    /// Calls use other credentials from now on.
     case credentialsChanged
-    /// There are none to show.
+    /// There are no credentials.
     case credentialsUnavailable
     /// The renewal of refused credentials has ended, well or not.
     case credentialsRenewed
 }
 
-/// The settings of a lane that may change while it works.
+/// The settings of a lane that may change while it runs.
 public struct LaneSettings: Sendable, Equatable {
-    /// What the engine decides by.
+    /// The engine's part.
     public var engine: LiveConfiguration
-    /// How many connections to the backend there may be; fewer than before make no call wait, since there are fewer
-    /// calls.
+    /// The most connections to the backend; a lower limit makes no call wait, since there are fewer calls.
     public var connectionLimit: Int
 
     /// A lane's settings.
@@ -48,32 +47,31 @@ public struct LaneSettings: Sendable, Equatable {
     }
 }
 
-/// Where a partition of a coming assignment is taken up.
+/// The start of a partition of a coming assignment.
 package struct StartPosition: Sendable {
     /// Whether a partition without an offset was consumed before.
     package enum Evidence: Sendable, Equatable {
         /// It was not: it begins at its first record.
         case absent
-        /// That is still to be found out.
+        /// Unknown yet.
         case sought
         /// Its events have outcomes: its offset was lost.
         case outcomes
-        /// Nobody knows where it begins: the brokers did not say what it takes to know that.
+        /// Its start is unknown: the brokers did not answer the questions that decide it.
         case unanswered(KafkaError)
     }
 
-    /// What the group has committed.
+    /// The group's committed offset.
     package var committed: CommitPosition
-    /// Where its records are read from, to find out which events came before; `nil` when that is not wanted.
+    /// The first offset to read again, to recognise repeated events; `nil` when that is not wanted.
     package var history: Int64?
-    /// What the dead-letter topic says of what was dealt with before: which push services failed; `nil` when it could not
-    /// be read.
+    /// The failed push services of settled events, by the dead-letter topic; `nil` when it could not be read.
     package var failed: [Int64: PushServiceSet]? = [:]
-    /// What is known of a partition for which nothing is committed.
+    /// The evidence about a partition without a committed offset.
     package var evidence = Evidence.absent
-    /// What there is of such a partition: its offsets that can be read; `nil` when nobody asked.
+    /// The readable offsets of such a partition; `nil` when they were not asked for.
     package var retained: Range<Int64>?
-    /// Which other groups have offsets, where its offset was lost.
+    /// The other groups with offsets, where its offset was lost.
     package var otherGroups: OtherGroups?
 
     package init(committed: CommitPosition, history: Int64? = nil, evidence: Evidence = .absent) {
@@ -85,7 +83,7 @@ package struct StartPosition: Sendable {
     /// Whether it holds events, and they have outcomes.
     var isLost: Bool { evidence == .outcomes && retained?.isEmpty != true }
 
-    /// One about which the brokers did not answer.
+    /// A start about which the brokers did not answer.
     init(unanswered partition: TopicPartition, _ error: KafkaError) {
         self.init(
             committed: CommitPosition(partition: partition, offset: Offset.none), evidence: .unanswered(error))
@@ -95,7 +93,7 @@ package struct StartPosition: Sendable {
         if case .unanswered = evidence { true } else { false }
     }
 
-    /// The same where nobody can say what failed of the history: it is of no use then.
+    /// The same start without its history, which is useless while its failures are unknown.
     var withoutHistory: StartPosition {
         var start = self
         (start.history, start.failed) = (nil, nil)
@@ -103,16 +101,16 @@ package struct StartPosition: Sendable {
     }
 }
 
-/// The first offset of a partition and the one after its last, what its group has committed, and where the first record lies that
-/// is younger than all that was taken.
+/// A partition's first offset and the one after its last, its group's committed offset, and the place of the first
+/// record younger than any taken one.
 package struct OffsetRange: Sendable {
     package var low: Int64
     package var high: Int64
     /// `nil` when it has committed nothing.
     package var committed: Int64?
-    /// `nil` when there is none, or nobody asked.
+    /// `nil` without one, or when it was not asked for.
     package var younger: Int64?
-    /// The offset behind the last record that it was seen to have; `nil` when nobody looked.
+    /// The offset after its last known record; `nil` when it was not looked at.
     package var reach: Int64?
 
     package init(

@@ -3,7 +3,8 @@ public import HeraldEvents
 import HeraldKernel
 public import HeraldTime
 
-/// What a lane counts beside its engine: calls on the wire, transactions, rebalances; in plain numbers of its own thread.
+/// A lane's counts beside its engine's: calls on the wire, transactions, rebalances; in plain numbers of its own
+/// thread.
 public struct LaneMeter: Sendable {
     /// From a request's first byte to its answer's end, by push service.
     public internal(set) var callDurations: [DurationHistogram]
@@ -15,17 +16,17 @@ public struct LaneMeter: Sendable {
     public internal(set) var commits = 0
     /// Commits that failed; most are made again.
     public internal(set) var failedCommits = 0
-    /// How often the group gave partitions out to this lane.
+    /// The number of times that the group assigned partitions to this lane.
     public internal(set) var assignments = 0
-    /// How often it asked for them back.
+    /// The number of times that it revoked them.
     public internal(set) var revocations = 0
-    /// How often they were gone without a word, because the session had run out.
+    /// The number of times that they were lost without notice, because the session had run out.
     public internal(set) var losses = 0
     /// Calls in a row that no answer came to; 0 when the latest was answered, or none was made.
     public internal(set) var unansweredCalls = 0
-    /// Why the latest of them had no answer.
+    /// The reason why the latest of them had no answer.
     public internal(set) var lastFailure: CallFailure?
-    /// When the latest call ended; `nil` when none has.
+    /// The time at which the latest call ended; `nil` when none has.
     public internal(set) var lastCallAt: MonotonicTime?
 
     /// Offsets that were passed over, by their cause.
@@ -34,7 +35,7 @@ public struct LaneMeter: Sendable {
     public private(set) var latestPassedOver: [(what: PassedOver, at: MonotonicTime)] = []
     /// Offsets whose records are gone, with outcomes and with none that is known.
     public private(set) var gone = (accepted: 0, unknown: 0)
-    /// So many partitions are remembered.
+    /// The number of partitions that are remembered.
     private static let passedOverLimit = 200
 
     private var transactionBegan: MonotonicTime?

@@ -2,7 +2,7 @@ import HeraldCore
 package import HeraldEvents
 
 extension PassedOver {
-    /// What happened, in the middle of a sentence.
+    /// The event, for the middle of a sentence.
     fileprivate var what: String {
         let place = "partition \(topic) [\(partition)]"
         return switch cause {
@@ -23,7 +23,7 @@ extension PassedOver {
         }
     }
 
-    /// What to do, in the middle of a sentence.
+    /// The remedy, for the middle of a sentence.
     fileprivate var step: String {
         let group = "run kafka-consumer-groups --group GROUP --topic \(topic):\(partition)"
         return switch cause {
@@ -38,7 +38,7 @@ extension PassedOver {
         }
     }
 
-    /// What the log has lost, in the middle of a sentence.
+    /// The log's loss, for the middle of a sentence.
     private var lost: String {
         let records =
             gone.count == 1
@@ -50,7 +50,7 @@ extension PassedOver {
             + "outcome is known"
     }
 
-    /// What the log of another partition has lost, in a phrase.
+    /// The loss of another partition's log, in a phrase.
     fileprivate var summary: String {
         guard cause != .foreign else { return "\(topic) [\(partition)] (\(count) passed over)" }
         return "\(topic) [\(partition)] (\(gone.count) gone, \(unknown) without a known outcome)"
@@ -64,10 +64,10 @@ extension PassedOver {
 }
 
 extension [PassedOver] {
-    /// So many partitions are listed beside the first.
+    /// The number of partitions that are listed beside the first.
     private static var listed: Int { 5 }
 
-    /// What happened and what to do, in all these partitions; `nil` without any.
+    /// The event and the remedy, for all these partitions; `nil` without any.
     package var finding: Finding? {
         guard let first else { return nil }
         let others = dropFirst()

@@ -6,13 +6,13 @@ public import HeraldTime
 public struct FaultyRecords: Sendable, Equatable {
     /// The request topic.
     public var topic: String
-    /// What is wrong with them.
+    /// Their fault.
     public var fault: PublisherFault
-    /// How many there were.
+    /// Their number.
     public var count: Int
     /// One of the latest.
     public var example: PublisherFaults.Example
-    /// When the latest of them were known.
+    /// The time at which the latest of them were known.
     public var at: MonotonicTime
 
     /// Such records.

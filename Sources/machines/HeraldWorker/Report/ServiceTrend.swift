@@ -2,11 +2,11 @@ import HeraldCore
 import HeraldEvents
 import HeraldTime
 
-/// A push service of which every call fails for now.
+/// A push service whose calls all fail temporarily.
 public struct FailingService: Sendable, Equatable {
     /// Its name.
     public var name: String
-    /// How many of its calls failed within the time that is looked at.
+    /// The number of its failed calls within the time in view.
     public var calls: Int
 
     /// A push service, and how many calls failed.
@@ -16,14 +16,14 @@ public struct FailingService: Sendable, Equatable {
     }
 }
 
-/// How each push service's calls ended over the last minute: pure.
+/// The ends of each push service's calls over the last minute: pure.
 struct ServiceTrend {
-    /// How far it looks back (milliseconds).
+    /// The time in view (milliseconds).
     static let window: Milliseconds = .minutes(1)
-    /// So many that all failed say something.
+    /// The number of calls whose failure, if all fail, is evidence.
     static let leastCalls = 10
 
-    /// What failed and what was answered otherwise, of each push service, since the beginning.
+    /// The failed and the other answered calls of each push service, since the beginning.
     private struct Sample {
         var at: MonotonicTime
         var ends: [(failed: Int, others: Int)]

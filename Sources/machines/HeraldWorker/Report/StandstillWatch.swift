@@ -2,22 +2,22 @@ import HeraldCore
 import HeraldKafka
 import HeraldTime
 
-/// Which request partitions have events that their lane does not take, although nothing is in the way: pure.
+/// Finds request partitions with events that their lane does not take, although nothing is in the way: pure.
 ///
 /// Not counted: a lane in an outage; a lane whose partitions move; partitions that wait for their offset; what lies behind an
 /// open transaction; what was fetched and waits for room. Retry topics wait for their moment.
 struct StandstillWatch: Sendable {
     /// A fetch takes no longer, however large its records are.
     static let patience: Milliseconds = .minutes(1)
-    /// A client that fetches nothing for so long is asked about, and again after the patience.
+    /// The time without fetching after which a client is asked about, and again after the patience.
     static let silence: Milliseconds = .seconds(20)
 
     private struct Place {
         var done: Int64
         var next: Int64
-        /// Since when nothing is done in a lane without events.
+        /// The time since which a lane without events has settled nothing.
         var idleSince: MonotonicTime?
-        /// Since when nothing is taken.
+        /// The time since which nothing was taken.
         var since: MonotonicTime
         var askedAt: MonotonicTime?
     }

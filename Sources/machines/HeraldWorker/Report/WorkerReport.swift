@@ -3,7 +3,7 @@ public import HeraldEvents
 public import HeraldKafka
 public import HeraldTime
 
-/// What a worker reports at one moment.
+/// The report of a worker at one moment.
 public struct WorkerReport: Sendable {
     /// The names of the push services, in the order of the counters.
     public var pushServices: [String]
@@ -13,7 +13,7 @@ public struct WorkerReport: Sendable {
     public var lanes: [LaneReport]
     /// `kafka.group`.
     public var group = ""
-    /// What is known of the brokers.
+    /// The facts about the brokers.
     public var cluster: ClusterReport
     /// Whether it was told to stop.
     public var isStopping: Bool
@@ -30,13 +30,13 @@ public struct WorkerReport: Sendable {
         self.isStopping = isStopping
     }
 
-    /// How brokers make a client of this kind wait at the moment, the longest; `nil` when they do not.
+    /// The longest present wait that brokers impose on a client of this kind; `nil` without one.
     public func throttling(of client: Throttling.Client, now: MonotonicTime) -> Throttling? {
         lanes.filter { !$0.hasEnded }.flatMap(\.throttling).filter { $0.client == client && $0.isOn(now) }
             .max { $0.until < $1.until }
     }
 
-    /// Why lanes are in an outage, each reason once.
+    /// The reasons of the lanes' outages, each once.
     public var outages: [OutageReport] {
         var outages: [OutageReport] = []
         for case let outage? in lanes.map(\.outage) where !outages.contains(outage) { outages.append(outage) }
@@ -51,7 +51,7 @@ public struct WorkerReport: Sendable {
         }
     }
 
-    /// What keeps lanes out of their group until a setting is changed.
+    /// The obstacle that keeps lanes out of their group until a setting is changed.
     public var groupObstacle: GroupObstacle? {
         cluster.coordinatorObstacle ?? lanes.filter { !$0.hasEnded }.lazy.compactMap(\.groupObstacle).first
     }
@@ -61,7 +61,7 @@ public struct WorkerReport: Sendable {
         lanes.contains { !$0.hasEnded && ($0.phase == .taking || $0.phase == .stopping || $0.beginning != nil) }
     }
 
-    /// How many events in memory wait for this reason.
+    /// The number of events in memory that wait for this reason.
     public func waiting(for kind: WaitReason.Kind) -> Int {
         let place = Int(kind.rawValue)
         return lanes.reduce(0) { $0 + ($1.waiting.indices.contains(place) ? $1.waiting[place] : 0) }
@@ -72,7 +72,7 @@ public struct WorkerReport: Sendable {
         lanes.flatMap(\.partitions).map { ($0, cluster.lag(of: $0)) }
     }
 
-    /// How long the oldest event of each request topic has waited of those that are not final (milliseconds); 0 without any.
+    /// The waiting time of each request topic's oldest event that is not final (milliseconds); 0 without any.
     ///
     /// The last is that of events whose request topic is not among ``requestTopics``. What a lane knows, in memory and of delay topics, counts from the event's publication; what lies unconsumed in a
     /// request topic counts from when the worker first saw it there.
@@ -93,11 +93,11 @@ public struct WorkerReport: Sendable {
     }
 }
 
-/// What is known of the brokers, and what they know of the topics.
+/// The facts about the brokers, and their facts about the topics.
 public struct ClusterReport: Sendable, Equatable {
     /// Whether a broker answered the latest question; `nil` before the first was asked.
     public var isReachable: Bool?
-    /// Why none did: that a login failed, if one did.
+    /// The reason why none did: a failed login, if there was one.
     public var error: KafkaError?
     /// That the brokers refuse the login; `nil` when that is not what is in the way.
     package var loginTrouble: Finding? {
@@ -114,7 +114,7 @@ public struct ClusterReport: Sendable, Equatable {
     }
     /// Topics that Herald needs and that are missing; `nil` without any.
     package var missingTopicsFinding: Finding? { missingTopics.isEmpty ? nil : Self.missing(missingTopics) }
-    /// Why there is no coordinator for the group, or for transactions, while lanes wait for one.
+    /// The reason why the group, or transactions, have no coordinator while lanes wait for one.
     public var coordinatorObstacle: GroupObstacle?
     /// Topics that Herald needs and that are missing, or that it may not see.
     public var missingTopics: [String] = []
@@ -136,23 +136,23 @@ public struct ClusterReport: Sendable, Equatable {
     public var ends: [TopicPartition: Int64] = [:]
     /// Up to where each can be read: its last stable offset.
     public var stableEnds: [TopicPartition: Int64] = [:]
-    /// What has been open for longer than a live publisher's.
+    /// The transactions open for longer than a live publisher's.
     public var openTransactions: [OpenTransaction] = []
-    /// Since when what is not done of the request topics has been there.
+    /// The time since which the request topics' undone records have been there.
     var backlog = BacklogTimes()
     /// The group's members that are no workers, at the latest look; `nil` before the brokers have told.
     public var strangers: [GroupDescription.Stranger]?
-    /// How much all lags together grow each second, over the last minute; `nil` before that is known.
+    /// The growth of all lags together each second, over the last minute; `nil` before that is known.
     public var lagPerSecond: Double?
-    /// What librdkafka says of all consumers together.
+    /// librdkafka's statistics of all consumers together.
     public var consumers = ClientStatistics()
-    /// What librdkafka says of all producers together.
+    /// librdkafka's statistics of all producers together.
     public var producers = ClientStatistics()
 
     /// Nothing is known yet.
     public init() {}
 
-    /// How many offsets of a partition are not done; the ends of transactions count until they are passed.
+    /// The number of undone offsets of a partition; the ends of transactions count until they are passed.
     public func lag(of report: PartitionReport) -> Int64? {
         guard let end = ends[report.partition] else { return nil }
         // Nothing was committed and nothing has come yet: where it begins is not known, unless nothing could be read.
@@ -160,7 +160,7 @@ public struct ClusterReport: Sendable, Equatable {
         return max(0, end - done)
     }
 
-    /// How many offsets of a partition lie behind the first transaction that is open there.
+    /// The number of offsets of a partition after its first open transaction.
     public func unstable(_ partition: TopicPartition) -> Int64? {
         guard let end = ends[partition], let stable = stableEnds[partition] else { return nil }
         return max(0, end - stable)

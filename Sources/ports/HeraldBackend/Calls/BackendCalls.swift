@@ -25,7 +25,7 @@ public final class BackendCalls {
     /// No pause is longer, whatever an answer asks for.
     private let retryAfterLimit: Milliseconds
     @exclusivity(unchecked) private var statuses: StatusTable
-    /// What a Retry-After said that is neither a number of seconds nor a date.
+    /// The value of a Retry-After that is neither a number of seconds nor a date.
     private var ignoredRetryAfter: String?
 
     /// Calls to the configured backend over connections of this loop.
@@ -59,19 +59,19 @@ public final class BackendCalls {
         pool.renewConnections(proxy: access.proxy, tls: access.tls, now: now)
     }
 
-    /// What statuses mean in answers that come from now on.
+    /// The meanings of statuses in answers from now on.
     public func use(_ statuses: StatusTable) { self.statuses = statuses }
 
-    /// There may be so many connections from now on, never fewer than before.
+    /// Raises the limit of connections, which never shrinks.
     public func raise(connectionLimit: Int) { pool.raise(limit: connectionLimit) }
 
-    /// How many calls have begun and not ended.
+    /// The number of calls that have not ended.
     public var count: Int { pool.callCount }
-    /// How many connections are made and kept.
+    /// The number of connections made and kept.
     public var connectionCount: Int { pool.connectionCount }
-    /// How many of them carry many calls at once, over HTTP/2.
+    /// The number of shared ones, over HTTP/2.
     public var sharedConnectionCount: Int { pool.sharedConnectionCount }
-    /// When ``tick(_:)`` is due next, if at all.
+    /// The time at which ``tick(_:)`` is due next, if at all.
     ///
     /// At once when calls ended that were never made: nothing else says so.
     public var nextDeadline: MonotonicTime? { unmade.isEmpty ? pool.nextDeadline : .distantPast }
@@ -149,7 +149,7 @@ public final class BackendCalls {
         for (token, var call) in ended { body(token, &call, .none) }
     }
 
-    /// What a Retry-After said that was drained, and is ignored, since the last time; `nil` when none is.
+    /// The value of a drained Retry-After that was ignored since the last time; `nil` without one.
     public func takeIgnoredRetryAfter() -> String? {
         defer { ignoredRetryAfter = nil }
         return ignoredRetryAfter
@@ -194,7 +194,7 @@ public final class BackendCalls {
             duration: duration, read: read, statuses: statuses)
     }
 
-    /// What Retry-After asks for; a date is taken from the answer's own Date on, because clocks differ.
+    /// The wait requested by Retry-After; a date counts from the answer's own Date, because clocks differ.
     private func retryAfter(_ completion: Completion) -> Milliseconds? {
         guard let field = pool.withText(completion.retryAfter, { OneLine.text($0) }) else { return nil }
         let sent = pool.withText(completion.date) { OneLine.text($0) }.flatMap { HTTPDate.parse($0) }
@@ -210,7 +210,7 @@ public final class BackendCalls {
 }
 
 extension CallFailure {
-    /// What the client of HTTP says, in the contract's words.
+    /// The HTTP client's failure, in the contract's terms.
     init(_ kind: FailureKind) {
         switch kind {
         case .connectionRefused, .connectFailed: self = .refused

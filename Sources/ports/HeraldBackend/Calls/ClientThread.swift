@@ -7,13 +7,13 @@ internal import HeraldTime
 ///
 /// Other threads leave commands in an inbox and wake the loop; everything else belongs to the thread (``ClientCalls``).
 final class ClientThread: Sendable {
-    /// What comes back for a call.
+    /// The result of a call.
     struct Reply: Sendable {
         var result: CallResult
         var body: [UInt8]
     }
 
-    /// What is to be sent.
+    /// The request to send.
     enum Request: Sendable {
         case notification(pushService: String, user: String, message: String, idempotencyKey: String)
         case other(method: String, target: String, json: String?)

@@ -8,7 +8,7 @@ enum ErrorBody {
     private static let names = [
         "error", "title", "message", "messagedetail", "error_description", "detail", "errors", "exceptionmessage",
     ]
-    /// So many of the fields that ASP.NET's `errors` names are said.
+    /// The most fields of ASP.NET's `errors` that are listed.
     private static let fieldLimit = 8
 
     /// The line without secrets; `nil` when the body is not text or says nothing.
@@ -52,7 +52,7 @@ enum ErrorBody {
         case text(String)
         case list([Words])
         case members([String: Words])
-        /// What is wrong with each field of a request.
+        /// The faults of each field of a request.
         case fields([String: Words])
         case other
 
@@ -96,7 +96,7 @@ enum ErrorBody {
         }
     }
 
-    /// What the known names say, each thing once.
+    /// The values of the known names, without repetition.
     private static func joined(_ found: [String: String]) -> String? {
         var parts: [String] = []
         for name in names {

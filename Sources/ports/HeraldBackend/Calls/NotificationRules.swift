@@ -1,6 +1,6 @@
 internal import HeraldText
 
-/// What a notification must be like before a call is made for it.
+/// The rules for a notification before a call is made for it.
 ///
 /// The user keeps the rule of ``BackendConfiguration/users``. An empty tag, or one that reads as an expression, could
 /// reach all users. A message has 1 to 4096 bytes of UTF-8.

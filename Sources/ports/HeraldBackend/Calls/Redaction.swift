@@ -8,12 +8,12 @@ public struct Redaction: Sendable {
     private static let shortest = 4
     /// Shorter ones are taken out only where they stand for themselves, as a word.
     private static let shortestWithinWords = 8
-    /// So many characters of a text show that it is repeated, and where.
+    /// The number of a text's characters that shows its repetition, and the place.
     private static let anchor = 16
     /// Shorter texts than this are left alone.
     private static let shortestText = 4
 
-    /// Answers to calls with former credentials come late: those of so many changes are looked for, too.
+    /// Answers to calls with former credentials come late: those of this many changes are redacted, too.
     private static let generations = 8
 
     /// The newest last.
@@ -99,7 +99,7 @@ extension CallResult {
 }
 
 extension Substring {
-    /// How many characters this and another text have in common at their beginning.
+    /// The number of characters of the common beginning with another text.
     fileprivate func commonPrefixCount(with other: String) -> Int {
         zip(self, other).prefix { $0 == $1 }.count
     }

@@ -2,13 +2,13 @@ public import HeraldHTTP
 public import HeraldText
 public import HeraldTime
 
-/// What calls to the backend, or connections to brokers, show and trust at the moment.
+/// The present credentials and trust of calls to the backend, or of connections to brokers.
 public struct BackendAccess: Sendable {
     /// Herald's credentials; a token that was fetched is a bearer token.
     public let credentials: Credentials
     /// The value of the `Authorization` header; `nil` leaves it out.
     public let authorization: Secret?
-    /// When the token ends; `nil` when it does not, or that is unknown.
+    /// The end of the token; `nil` without an end, or when unknown.
     public let endsAt: MonotonicTime?
     /// Counts the credentials that there have been.
     public let revision: Int
@@ -34,7 +34,7 @@ public struct BackendAccess: Sendable {
     }
 }
 
-/// What the ``CredentialSource`` has to say to callers of the backend.
+/// News of the ``CredentialSource`` for callers of the backend.
 public enum AccessNews: Sendable {
     /// Use this from now on.
     case access(BackendAccess)
@@ -42,7 +42,7 @@ public enum AccessNews: Sendable {
     case unavailable(TokenTrouble)
 }
 
-/// What the ``CredentialSource`` has to say to people.
+/// News of the ``CredentialSource`` for people.
 public enum AccessNotice: Sendable, Equatable {
     /// Other credentials are in use.
     case credentialsChanged

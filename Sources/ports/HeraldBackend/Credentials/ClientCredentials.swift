@@ -2,7 +2,7 @@ public import HeraldText
 
 /// How a token endpoint knows this client, and what is asked of it (OAuth 2.0, RFC 6749 §4.4).
 public struct ClientCredentials: Sendable, Hashable {
-    /// Where the client's id and secret stand in a token request (RFC 6749 §2.3.1).
+    /// The place of the client's id and secret in a token request (RFC 6749 §2.3.1).
     public enum Authentication: Sendable, Hashable {
         /// In an `Authorization: Basic` header (`client_secret_basic`).
         case basic
@@ -16,9 +16,9 @@ public struct ClientCredentials: Sendable, Hashable {
     public let clientID: String
     /// The client's secret.
     public let clientSecret: Secret
-    /// What the token is for; `nil` leaves that to the endpoint.
+    /// The token's purpose; `nil` leaves that to the endpoint.
     public let scope: String?
-    /// How the client shows its id and secret.
+    /// The way in which the client shows its id and secret.
     public let authentication: Authentication
     /// The authorities (PEM) that the token endpoint is trusted by; `nil` for those of the backend.
     public let caFile: String?
@@ -36,7 +36,7 @@ public struct ClientCredentials: Sendable, Hashable {
         self.caFile = caFile
     }
 
-    /// What keeps these from being sent, in one line; `nil` when they are well formed.
+    /// The fault that keeps these from being sent, in one line; `nil` when they are well formed.
     var mistake: String? {
         guard address != nil, !tokenURL.contains("#"), tokenURL.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
             return "the token endpoint's URL must begin with http:// or https:// and hold no user and no fragment"

@@ -16,13 +16,13 @@ public struct CredentialConfiguration: Sendable {
     public let owner: Owner
     /// Herald's credentials.
     public let credentials: Credentials
-    /// How long a token request may take.
+    /// The longest time of a token request.
     let timeout: Milliseconds
     /// The proxy on the way to a token endpoint.
     let proxy: ProxyAddress?
     /// Whom a token endpoint is trusted by, and what it is shown.
     let tls: TLSFiles
-    /// Which HTTP may be spoken to a token endpoint; HTTP/2 is never demanded of it.
+    /// The allowed versions of HTTP for a token endpoint; HTTP/2 is never demanded of it.
     let versions: HTTPVersions
 
     /// Credentials for the brokers; throws ``InvalidArgument`` when they cannot work.
@@ -74,7 +74,7 @@ extension CredentialConfiguration.Owner {
         }
     }
 
-    /// Where its settings are.
+    /// The path of its settings.
     var section: String {
         switch self {
         case .backend: "backend.auth"

@@ -3,9 +3,9 @@ internal import HeraldHub
 internal import HeraldText
 internal import HeraldTime
 
-/// What the thread of a ``CredentialSource`` does: reads files again, fetches tokens, says what is new.
+/// The work of a ``CredentialSource``'s thread: reads files again, fetches tokens, publishes news.
 struct CredentialKeeper {
-    /// How long a token request may take, however long calls may: a worker's start and stop wait for it.
+    /// The longest time of a token request, however long calls may take: a worker's start and stop wait for it.
     private static let requestTimeout = Milliseconds.seconds(10)
 
     private var configuration: CredentialConfiguration
@@ -25,7 +25,7 @@ struct CredentialKeeper {
 
     private var schedule: TokenSchedule
     private var token: Token?
-    /// Why the last request brought none.
+    /// The reason why the last request brought no token.
     private var lastTrouble: TokenTrouble?
 
     private var revision = 0
@@ -44,7 +44,8 @@ struct CredentialKeeper {
         schedule = TokenSchedule(now: now)
     }
 
-    /// When ``work(isRenewalWanted:isCancelled:publish:)`` has something to do, unless it is called for before.
+    /// The time at which ``work(isRenewalWanted:isCancelled:publish:)`` has something to do, unless it is called for
+    /// before.
     var nextWork: MonotonicTime? {
         var earliest: MonotonicTime?
         func consider(_ moment: MonotonicTime?) {

@@ -11,7 +11,7 @@ public import HeraldTime
 /// all, ahead of the former one's end, and when the backend refuses it; see ``TokenSchedule``. So is a hub's token signed.
 /// All of that happens on one thread, which only runs when there is something to renew.
 public final class CredentialSource: Sendable {
-    /// How often files are looked at.
+    /// The interval of looks at files.
     public static let readInterval: Milliseconds = .seconds(2)
 
     /// A wish to renew what the backend refused.
@@ -29,7 +29,7 @@ public final class CredentialSource: Sendable {
         var isStuck = false
         var listeners: [@Sendable (AccessNews) -> Void] = []
 
-        /// What is older is refused with good reason.
+        /// The present revision; refusals of older ones are justified.
         var currentRevision: Int { access?.revision ?? .min }
     }
 
@@ -92,7 +92,7 @@ public final class CredentialSource: Sendable {
         _ = try OwnThread(name: "herald-access") { self.run(keeper) }
     }
 
-    /// What to show now; `nil` when there is no access token, or not yet.
+    /// The present access; `nil` when there is no access token, or not yet.
     public var access: BackendAccess? { state.withLock { $0.access } }
 
     /// Waits until it is known what to show, or why nothing can be: no longer than one token request takes.

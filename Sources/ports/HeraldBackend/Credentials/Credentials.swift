@@ -3,7 +3,7 @@ public import HeraldHub
 public import HeraldText
 internal import HeraldTime
 
-/// How Herald authenticates itself to the backend.
+/// The way in which Herald authenticates itself to the backend.
 public enum Credentials: Sendable, Hashable {
     /// Basic authentication (RFC 7617) in UTF-8.
     case basic(username: String, password: Secret)

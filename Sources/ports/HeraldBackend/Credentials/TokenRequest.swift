@@ -6,7 +6,7 @@ import HeraldTime
 
 /// A token request and what its answer says (RFC 6749 §4.4.2, §5).
 struct TokenRequest {
-    /// What came of a request.
+    /// The outcome of a request.
     enum Outcome: Equatable {
         case token(Secret, lifetimeSeconds: Int64?)
         case none(TokenTrouble)
@@ -100,7 +100,7 @@ struct TokenRequest {
 
     private func answer(_ body: [UInt8]) -> Answer? { try? JSONDecoder().decode(Answer.self, from: Data(body)) }
 
-    /// What RFC 6749 §5.1 and §5.2 name; a member of another type counts as none.
+    /// The members of RFC 6749 §5.1 and §5.2; one of another type counts as absent.
     private struct Answer: Decodable {
         var accessToken: String?
         var tokenType: String?
@@ -126,7 +126,7 @@ struct TokenRequest {
         }
     }
 
-    /// What a refusal says; a token in it is never shown.
+    /// The text of a refusal; a token in it is never shown.
     private func detail(of body: [UInt8]) -> String? {
         if Self.tokenNames.contains(where: { body.firstRange(of: Array($0.utf8)) != nil }) {
             return "its answer holds a token, which is not shown"

@@ -1,6 +1,6 @@
 internal import HeraldTime
 
-/// When the next access token is fetched.
+/// The schedule of fetching access tokens.
 ///
 /// Knows no network, clock or chance: moments and random bits come in as arguments. However many refusals there are and
 /// however long the endpoint is down, requests keep their distance.
@@ -13,14 +13,14 @@ struct TokenSchedule {
     static let refusalDistances: ClosedRange<Milliseconds> = .seconds(10)...(.minutes(5))
     /// A token that does not say how long it lives is renewed after this.
     static let unknownLifetime: Milliseconds = .minutes(10)
-    /// A token that says it lives longer is renewed as if it lived so long.
+    /// The longest lifetime that counts: longer ones are renewed as if they had it.
     static let longestLifetime: Milliseconds = .days(1)
-    /// No token is renewed ahead of its end within so long.
+    /// The shortest wait before a renewal ahead of the end.
     static let shortestWait: Milliseconds = .seconds(1)
 
-    /// When the next request is due.
+    /// The time of the next request.
     private(set) var nextRequest: MonotonicTime
-    /// When the present token ends; `nil` without one, or when that is unknown.
+    /// The end of the present token; `nil` without one, or when unknown.
     private(set) var expiresAt: MonotonicTime?
 
     private var fetchedAt: MonotonicTime?

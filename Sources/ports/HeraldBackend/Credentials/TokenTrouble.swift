@@ -1,7 +1,7 @@
 public import HeraldHTTP
 import HeraldTime
 
-/// Why there is no access token.
+/// The reason why there is no access token.
 public enum TokenTrouble: Sendable, Hashable, CustomStringConvertible {
     /// The token endpoint could not be asked.
     case unreachable(FailureKind, String)
@@ -10,7 +10,7 @@ public enum TokenTrouble: Sendable, Hashable, CustomStringConvertible {
     /// It said yes, and gave no token that can be used.
     case noToken(String)
 
-    /// What happened and what to do, in one sentence without secrets, for the backend's token.
+    /// The failure and the remedy, in one sentence without secrets, for the backend's token.
     public var description: String { sentence(of: .backend) }
 
     /// The same sentence for the token's owner.
@@ -31,7 +31,7 @@ public enum TokenTrouble: Sendable, Hashable, CustomStringConvertible {
         if case .unreachable = self { true } else { false }
     }
 
-    /// How long the endpoint asked to be left alone.
+    /// The pause that the endpoint requested.
     var retryAfter: Milliseconds? {
         guard case .refused(_, _, _, let seconds) = self, seconds > 0 else { return nil }
         return min(.seconds(seconds), .days(1))

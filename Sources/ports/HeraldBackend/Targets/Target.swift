@@ -29,13 +29,13 @@ public protocol Target: AnyObject, Sendable {
         begin: (_ write: (inout [UInt8]) -> Void) -> Void
     ) -> CallResult?
 
-    /// What an answer that is no success means; `nil` when it says no more than its status.
+    /// The meaning of an answer that is no success; `nil` when the status alone decides.
     ///
     /// - Parameter detail: what its body says, as one line.
     func verdict(on status: Int, hasRetryAfter: Bool, detail: String?) -> CallVerdict?
-    /// What people are told of a call that was no success.
+    /// The text for people about a call that was no success.
     func detail(_ detail: String?, ofCall token: UInt64) -> String?
-    /// What the target calls a message, by the header `Location` of its answer.
+    /// The target's id of a message, from the header `Location` of its answer.
     func messageID(in location: String) -> String?
 }
 

@@ -1,30 +1,30 @@
 internal import HeraldTime
 
-/// The addresses of one name: which of them the next connection goes to, and when the name is to be looked up again.
+/// The addresses of one name: chooses the next connection's, and decides when the name is looked up again.
 ///
-/// Knows no socket, clock or chance: moments and random bits come in as arguments.
+/// It knows no socket, clock or randomness: moments and random bits come in as arguments.
 struct AddressCache {
     /// One address, for as long as the name has it.
     struct Number: Equatable {
         fileprivate let value: Int
     }
 
-    /// Where a connection is to go.
+    /// The target of a connection.
     enum Choice: Equatable {
         case address(Number, text: String)
         /// The name has to be looked up first.
         case unknown
     }
 
-    /// An answer is used for so long without another look.
+    /// The time for which an answer is used without another look-up.
     static let freshTime: Milliseconds = .seconds(30)
-    /// An older one is used, too, while the name is looked up again; up to this age.
+    /// The time for which an older answer is used, too, while the name is looked up again.
     static let usableTime: Milliseconds = .minutes(5)
-    /// After a look-up that failed the next one waits for so long.
+    /// The pause after a failed look-up.
     static let failurePause: Milliseconds = .seconds(1)
-    /// An address that took no connection is left alone for so long, twice as long each time.
+    /// The time for which an address that took no connection is avoided, doubled each time.
     static let skips: ClosedRange<Milliseconds> = .seconds(1)...(.seconds(30))
-    /// More addresses than this are not remembered.
+    /// The most addresses that are remembered.
     static let limit = 64
 
     private struct Entry {
@@ -42,10 +42,10 @@ struct AddressCache {
     private var lookedUpAt: MonotonicTime?
     private var noLookUpBefore = MonotonicTime(nanoseconds: .min)
     private let isFixed: Bool
-    /// The last refusal was answered with another try.
+    /// Whether the last refusal was answered with another attempt.
     private var isSecondTry = false
 
-    /// A cache of a name of which nothing is known yet.
+    /// An empty cache of a name.
     init() {
         isFixed = false
     }
@@ -68,10 +68,10 @@ struct AddressCache {
         return now >= lookedUpAt.advanced(by: Self.freshTime)
     }
 
-    /// When a look-up that is not allowed yet will be.
+    /// The time from which the next look-up is allowed.
     var nextLookUp: MonotonicTime { noLookUpBefore }
 
-    /// Takes the name's addresses; those that it had already keep what is known of them.
+    /// Takes the name's addresses; known ones keep their state.
     mutating func lookedUp(_ addresses: [String], now: MonotonicTime) {
         let known = entries
         entries = []
@@ -86,26 +86,26 @@ struct AddressCache {
         lookedUpAt = now
     }
 
-    /// A look-up failed.
+    /// Notes a failed look-up.
     ///
-    /// - Parameter isGone: the name has no address any more; else that is unknown, and the former addresses stay in
-    ///   use.
+    /// - Parameter isGone: the name has no address any more; otherwise that is unknown, and the former addresses stay
+    ///   in use.
     mutating func lookUpFailed(isGone: Bool, now: MonotonicTime) {
         noLookUpBefore = now.advanced(by: Self.failurePause)
         if isGone || entries.isEmpty {
             entries.removeAll()
             lookedUpAt = nil
         } else {
-            // As old as an answer may be that is used while the name is looked up again.
+            // The greatest age of an answer that is used while the name is looked up again.
             lookedUpAt = now.advanced(by: -Self.freshTime)
         }
     }
 
     // MARK: Choosing
 
-    /// The address for the next connection: of those that are not left alone the one with the fewest connections.
+    /// The address for the next connection: the one with the fewest connections among those not avoided.
     ///
-    /// When all are left alone it is the one whose time ends first: one call has to find out. It counts as in use until
+    /// When all are avoided it is the one whose time ends first: one call has to find out. It counts as in use until
     /// ``released(_:)``.
     ///
     /// - Parameter entropy: breaks ties, so that many caches do not all begin with the same address.
@@ -131,7 +131,7 @@ struct AddressCache {
         }
     }
 
-    /// A connection was made to the address.
+    /// Notes a connection to the address.
     mutating func connected(_ number: Number) {
         isSecondTry = false
         guard let index = index(of: number) else { return }
@@ -139,9 +139,9 @@ struct AddressCache {
         entries[index].skippedUntil = MonotonicTime(nanoseconds: .min)
     }
 
-    /// No connection was made to the address: it is left alone for a while.
+    /// Notes that no connection was made to the address, which is avoided for a while.
     ///
-    /// Returns whether there is another one that is not.
+    /// Returns whether another one is not avoided.
     mutating func failed(_ number: Number, now: MonotonicTime, entropy: UInt64) -> Bool {
         if let index = index(of: number), entries[index].skippedUntil <= now {
             let doublings = min(entries[index].failures, 10)
@@ -155,22 +155,22 @@ struct AddressCache {
         return entries.contains { $0.skippedUntil <= now }
     }
 
-    /// The last address that there was to try refused the connection.
+    /// Notes that the last address left to try refused the connection.
     ///
-    /// The backend cannot have seen the request: true when it is sent again at once, without counting. Every second time it
-    /// is false, and a call has failed: a backend that is down must not be asked in circles.
+    /// The backend cannot have seen the request: true when it is sent again at once, without counting. Every second
+    /// time it is false, and a call has failed: a backend that is down must not be asked in circles.
     mutating func allowsAnotherTry() -> Bool {
         isSecondTry.toggle()
         return isSecondTry
     }
 
-    /// A connection to the address is gone, or was not made.
+    /// Notes that a connection to the address is gone, or was not made.
     mutating func released(_ number: Number) {
         guard let index = index(of: number) else { return }
         entries[index].count -= 1
     }
 
-    /// The address as a URL writes it, as long as the name has it.
+    /// The address as a URL writes it, while the name has it.
     func text(of number: Number) -> String? { index(of: number).map { entries[$0].text } }
 
     private func index(of number: Number) -> Int? { entries.firstIndex { $0.number == number } }

@@ -1,34 +1,34 @@
 internal import CHTTPParser
 
-/// Reads one HTTP/1.x answer at a time from the bytes of a connection, in whatever pieces they come.
+/// Reads one HTTP/1.x answer at a time from the bytes of a connection, in pieces of any size.
 ///
-/// This file alone knows http_parser: its project is archived, so that another parser may have to take its place.
+/// Only this file uses http_parser: its project is archived, so that another parser may have to replace it.
 ///
-/// The reader knows no socket. What comes out depends on the bytes alone, never on how they were split. Its memory is used
-/// again for the next answer: an answer whose body is not kept allocates nothing.
+/// The reader knows no socket. Its result depends on the bytes alone, never on their split. Its memory is reused for
+/// the next answer: an answer whose body is not kept allocates nothing.
 final class AnswerReader {
     /// Status line and headers together, interim (1xx) answers included.
     static let headerLimit = 64 * 1_024
-    /// As much of a body as is kept; a longer one is cut, which ends the connection and leaves the status as it is.
+    /// The part of a body that is kept; a longer one is cut, which ends the connection and leaves the status as it is.
     static let bodyLimit = 64 * 1_024
-    /// Everything together, so that a body in tiny chunks has an end too.
+    /// The size of a whole answer, so that a body in tiny chunks has an end too.
     static let answerLimit = 1_024 * 1_024
-    /// As much of a header's value as is kept.
+    /// The part of a header's value that is kept.
     static let valueLimit = 256
-    /// As much of an address as is kept.
+    /// The part of an address that is kept.
     static let locationLimit = 2_048
 
-    /// How far the answer is.
+    /// The progress of the answer.
     enum Progress: Equatable {
-        /// More bytes have to come.
+        /// More bytes are needed.
         case incomplete
-        /// The answer is there. `isReusable` is false when the connection must not carry another one.
+        /// The answer is complete. `isReusable` is false when the connection must not carry another one.
         case complete(isReusable: Bool)
-        /// This is no HTTP/1.x answer, or none that we take.
+        /// The bytes are no valid HTTP/1.x answer.
         case broken(Fault)
     }
 
-    /// What is wrong with an answer.
+    /// The fault of an answer.
     enum Fault: Equatable {
         /// http_parser's error number.
         case syntax(UInt32)
@@ -37,15 +37,16 @@ final class AnswerReader {
         case headersTooLarge
         case protocolSwitch
         case differentLengths
-        /// Of HTTP/2: a pseudo-field that is unknown, comes twice or comes late.
+        /// HTTP/2: a pseudo-field that is unknown, repeated or late.
         case pseudoField
         case noStatus
-        /// Of HTTP/2: nothing follows an interim answer.
+        /// HTTP/2: nothing follows an interim answer.
         case onlyInterim
     }
 
     private let parser: UnsafeMutablePointer<http_parser>
-    /// At a fixed address, which the parser carries as its `data`, so that a callback costs no reference count.
+    /// The state, at a fixed address, which the parser carries as its `data`, so that a callback costs no reference
+    /// count.
     private let state: UnsafeMutablePointer<AnswerState>
     private let settings: UnsafeMutablePointer<http_parser_settings>
 
@@ -71,14 +72,14 @@ final class AnswerReader {
     /// The answer's status, once its headers are read; 0 before that.
     var status: Int32 { state.pointee.status }
 
-    /// What there is of an answer that goes no further, in words; `nil` when not even its status is known.
+    /// The known part of an incomplete answer, in words; `nil` without a status.
     var fragment: String? {
         if status > 0 { return Self.fragment(status: status) }
         let announced = parser.pointee.status_code
         return hasBegun && (200...599).contains(announced) ? "a \(announced) whose headers were cut off" : nil
     }
 
-    /// The same of an answer whose headers are there.
+    /// The known part of an answer with complete headers.
     static func fragment(status: Int32) -> String { "a \(status) whose body was cut off" }
 
     /// The value of the first Retry-After header, at most ``valueLimit`` bytes; empty without one.
@@ -93,10 +94,10 @@ final class AnswerReader {
     /// The value of an error's first Date header, at most ``valueLimit`` bytes; empty without one.
     var date: [UInt8] { state.pointee.date }
 
-    /// Whether bytes came behind an answer whose connection was to go on, which nothing in it announced.
+    /// Whether bytes followed an answer although its connection was to continue, which nothing in it announced.
     private(set) var hasSurplus = false
 
-    /// Whether a byte of the answer has come.
+    /// Whether a byte of the answer has arrived.
     var hasBegun: Bool { state.pointee.received > 0 }
 
     /// Forgets the last answer and waits for the next.
@@ -109,7 +110,7 @@ final class AnswerReader {
 
     /// Takes the next bytes of the connection; not to be called again once the answer is complete or broken.
     ///
-    /// - Parameter memo: what readers with the same wishes have read before; one that comes whole is learned.
+    /// - Parameter memo: the memory of readers with the same options; it learns an answer that comes in one piece.
     func feed(_ bytes: UnsafeRawBufferPointer, memo: inout ResponseMemo) -> Progress {
         guard !hasBegun, state.pointee.isBodyOptional else { return feed(bytes) }
         if memo.hasBytes(bytes) {
@@ -123,7 +124,7 @@ final class AnswerReader {
         return progress
     }
 
-    /// Takes the next bytes of the connection, whatever was read before.
+    /// Takes the next bytes of the connection, without a memory.
     func feed(_ bytes: UnsafeRawBufferPointer) -> Progress {
         if !hasBegun {
             http_parser_init(parser, HTTP_RESPONSE)
@@ -131,7 +132,7 @@ final class AnswerReader {
         }
         var rest = bytes[...]
         while let base = UnsafeRawBufferPointer(rebasing: rest).baseAddress, !rest.isEmpty {
-            // The limits are exact, whatever the pieces: the parser never sees a byte beyond the one that counts.
+            // The limits are exact for any pieces: the parser never sees a byte beyond the last one that counts.
             let isHeaderRead = state.pointee.isHeaderRead
             let allowed = (isHeaderRead ? Self.answerLimit : Self.headerLimit) - state.pointee.received
             if allowed <= 0 { return isHeaderRead ? .complete(isReusable: false) : .broken(.headersTooLarge) }
@@ -150,7 +151,7 @@ final class AnswerReader {
         return .incomplete
     }
 
-    /// Takes note that the connection ended; `nil` when it ended before the answer did.
+    /// Notes that the connection ended; `nil` when it ended before the answer did.
     func end() -> Progress? {
         guard state.pointee.isHeaderRead else { return nil }
         // An answer without a length ends with its connection; any other one has been cut off.
@@ -165,7 +166,7 @@ final class AnswerReader {
         return .broken(state.pointee.fault ?? .syntax(number))
     }
 
-    /// One line for people about what is wrong with an answer.
+    /// One line for people about the fault of an answer.
     static func describe(_ fault: Fault) -> String {
         switch fault {
         case .syntax(let number):

@@ -1,9 +1,9 @@
-/// What an ``AnswerReader`` knows of an answer while it is read; names, values and the body come in pieces.
+/// The state of an ``AnswerReader`` while it reads; names, values and the body come in pieces.
 struct AnswerState {
     /// Bytes given to the parser, of all interim answers too.
     var received = 0
     private(set) var isHeaderRead = false
-    /// The final answer's; 0 until its headers are read.
+    /// The final answer's status; 0 until its headers are read.
     private(set) var status: Int32 = 0
     private(set) var isComplete = false
     private(set) var isKeptAlive = false
@@ -11,7 +11,7 @@ struct AnswerState {
     private(set) var fault: AnswerReader.Fault?
     private(set) var retryAfter: [UInt8] = []
     private(set) var location: [UInt8] = []
-    /// An error's: what its Retry-After may be relative to.
+    /// The Date of an error, to which its Retry-After may be relative.
     private(set) var date: [UInt8] = []
     private(set) var body: [UInt8] = []
 
@@ -19,18 +19,18 @@ struct AnswerState {
     var keepsLocation = false
     private var keepsBody = false
     private var bodyCount = 0
-    /// How many letters of the expected name the name has matched so far; -1 for another name.
+    /// The number of letters of the expected name that have matched so far; -1 for another name.
     private var matchedCount = 0
     private var isInValue = false
     private var keepsValue = false
     private var hasRetryAfter = false
-    /// What the name may be, by its first letter.
+    /// The candidate name, by its first letter.
     private var field = Field.retryAfter
 
     private var isInLength = false
     private var length: UInt64?
     private var hasDifferentLengths = false
-    /// Whether a body may follow that the answer cannot have, or whose end is open to doubt.
+    /// Whether a body may follow that is not allowed, or whose end is doubtful.
     private var isLast = false
 
     private enum Field {
@@ -65,10 +65,10 @@ struct AnswerState {
     /// Whether the body of a 2xx answer is not wanted.
     var isBodyOptional: Bool { !keepsBody }
 
-    /// Whether the answer is its status and nothing else that a caller asks for.
+    /// Whether only the answer's status is kept.
     var hasKeptNothing: Bool { retryAfter.isEmpty && location.isEmpty && body.isEmpty }
 
-    /// The whole answer is one that was read before: see ``ResponseMemo``.
+    /// Ends an answer that was read before: see ``ResponseMemo``.
     mutating func endRemembered(status: Int32, count: Int) {
         received = count
         isHeaderRead = true
@@ -91,10 +91,10 @@ struct AnswerState {
         if keepsLocation { location.removeAll(keepingCapacity: true) }
     }
 
-    /// A value of Content-Length has begun.
+    /// Notes the begin of a value of Content-Length.
     mutating func beginLength() { isInLength = true }
 
-    /// If one has, it has ended: several may say the same (RFC 9110, 8.6).
+    /// Ends that value, if any: repeated equal ones are allowed (RFC 9110, 8.6).
     mutating func endLength(_ value: UInt64) {
         guard isInLength else { return }
         isInLength = false
@@ -127,7 +127,7 @@ struct AnswerState {
         if !isInValue {
             isInValue = true
             keepsValue = matchedCount == field.name.utf8CodeUnitCount
-            // The first of several counts.
+            // The first of repeated ones counts.
             switch field {
             case .retryAfter:
                 keepsValue = keepsValue && !hasRetryAfter
@@ -144,15 +144,15 @@ struct AnswerState {
         }
     }
 
-    /// Returns 1 when there is no body, and -1 when this is no answer that we take.
+    /// Returns 1 without a body, and -1 for an invalid answer.
     ///
-    /// - Parameter isEncoded: whether there is a Transfer-Encoding, which says where the body ends whatever its length is.
+    /// - Parameter isEncoded: whether there is a Transfer-Encoding, which determines the body's end despite any length.
     mutating func endHeaders(status: Int32, isHTTP1: Bool, isEncoded: Bool = false) -> Int32 {
         if !isHTTP1 { return fail(.notHTTP1) }
         if status < 100 || status > 599 { return fail(.statusOutOfRange) }
         if status == 101 { return fail(.protocolSwitch) }
         if hasDifferentLengths, !isEncoded { return fail(.differentLengths) }
-        // Interim answers, 204 and 304 have no body, whatever their headers say; some backends send it all the same.
+        // Interim answers, 204 and 304 have no body, despite their headers; some backends send one all the same.
         let hasNoBody = status < 200 || status == 204 || status == 304
         isLast = isLast || (hasNoBody ? isEncoded || length ?? 0 > 0 : isEncoded && length != nil)
         if status < 200 { return 1 }

@@ -8,17 +8,17 @@ struct CallTable: ~Copyable {
     struct Call {
         var token: UInt64 = 0
         var deadline = MonotonicTime(nanoseconds: 0)
-        /// When it began; once a connection carries it, when that was.
+        /// The time at which it began, or at which its connection took it.
         var sentAt = MonotonicTime(nanoseconds: 0)
         /// The slot of the connection that carries it; `nil` while it waits.
         var slot: Int?
         var keepsBody = false
         var isUsed = false
-        /// Of one that shares its connection: whether the whole request is written, as far as anybody asked.
+        /// Whether the whole request is written, for a shared connection; updated on demand.
         var isWritten = false
-        /// What there is of its answer, as far as anybody asked.
+        /// The known part of its answer; updated on demand.
         var fragment: String?
-        /// How often it was refused unread.
+        /// The number of its refusals before it was read.
         var refusals: UInt8 = 0
         var request: [UInt8] = []
 
@@ -43,10 +43,10 @@ struct CallTable: ~Copyable {
     private var deadlines = IndexList()
     private var waiting = IndexList()
 
-    /// How many calls wait for a connection.
+    /// The number of calls that wait for a connection.
     var waitingCount: Int { waiting.count }
 
-    /// How many calls there are.
+    /// The number of calls.
     var count: Int { deadlines.count }
 
     /// The call whose deadline is the earliest.
@@ -60,12 +60,12 @@ struct CallTable: ~Copyable {
         _modify { yield &calls[Int(index)] }
     }
 
-    /// Gives a call's request to read, without a copy.
+    /// Calls `body` with a call's request, without a copy.
     func withRequest<Value>(of index: Int32, _ body: (UnsafeRawBufferPointer) -> Value) -> Value {
         calls[Int(index)].request.withUnsafeBytes(body)
     }
 
-    /// The call with the caller's token; looks at all of them.
+    /// The call with the caller's token; searches all of them.
     func find(token: UInt64) -> Int32? {
         calls.firstIndex { $0.isUsed && $0.token == token }.map { Int32($0) }
     }
@@ -87,7 +87,7 @@ struct CallTable: ~Copyable {
         return index
     }
 
-    /// Removes a call that ended, and says which it was.
+    /// Removes a call that ended, and returns it.
     @discardableResult
     mutating func release(_ index: Int32) -> (token: UInt64, sentAt: MonotonicTime) {
         waiting.remove(index)
@@ -97,18 +97,18 @@ struct CallTable: ~Copyable {
         return (calls[Int(index)].token, calls[Int(index)].sentAt)
     }
 
-    /// Lets the call wait behind all others.
+    /// Lets the call wait after all others.
     mutating func waitLast(_ index: Int32) {
         waiting.insert(index, after: waiting.last)
     }
 
-    /// The call has no connection any more: it waits in front of all others.
+    /// Lets a call without a connection wait before all others.
     mutating func waitAgain(_ index: Int32) {
         calls[Int(index)].slot = nil
         waiting.insert(index, after: IndexList.none)
     }
 
-    /// The call waits no longer: the slot's connection carries it.
+    /// Assigns a waiting call to the slot's connection.
     mutating func assign(_ index: Int32, to slot: Int, _ now: MonotonicTime) {
         waiting.remove(index)
         calls[Int(index)].slot = slot

@@ -2,7 +2,7 @@ public import HeraldTime
 
 /// A call that ended, as HTTP sees it; its texts lie in the pool until the pool's completions are removed.
 public struct Completion: Sendable {
-    /// Where a text lies among the pool's.
+    /// The place of a text among the pool's.
     public struct Text: Sendable {
         let start: Int
         let count: Int
@@ -18,11 +18,11 @@ public struct Completion: Sendable {
     public let token: UInt64
     /// The answer's status, 200…599; 0 when the call failed.
     public let status: Int
-    /// Why there is no answer; `nil` when there is one.
+    /// The reason why there is no answer; `nil` with one.
     public let failure: FailureKind?
-    /// When the request was written, or when the call began if it never was.
+    /// The time at which the request was written, or the call began if it never was.
     public let sentAt: MonotonicTime
-    /// From ``sentAt`` to the end.
+    /// The time from ``sentAt`` to the end.
     public let durationNanoseconds: Int64
     /// The value of the Retry-After header.
     public let retryAfter: Text
@@ -38,7 +38,7 @@ public struct Completion: Sendable {
     public let body: Text
 }
 
-/// Completions in the order of their ends, with their texts; its memory is used again.
+/// Completions in the order of their ends, with their texts; its memory is reused.
 struct CompletionList: ~Copyable {
     private(set) var all: [Completion] = []
     private var texts: [UInt8] = []
@@ -63,7 +63,7 @@ struct CompletionList: ~Copyable {
         return Completion.Text(start: start, count: texts.count - start)
     }
 
-    /// Gives the bytes of a text to read.
+    /// Calls `body` with the bytes of a text.
     func withText<Value>(_ text: Completion.Text, _ body: (RawSpan) -> Value) -> Value {
         texts.withUnsafeBytes { all in
             body(UnsafeRawBufferPointer(rebasing: all[text.start..<text.start + text.count]).bytes)

@@ -1,10 +1,10 @@
 internal import CCurl
 internal import HeraldTime
 
-/// One multi handle of libcurl and the connections that it makes and keeps.
+/// One multi handle of libcurl and its connections.
 ///
-/// Owns the multi handle; a ``Transport`` has to be removed before it goes. While libcurl connects it says which
-/// sockets and which time it waits for, and the loop waits for them; a connected socket is the pool's to watch.
+/// It owns the multi handle; a ``Transport`` has to be removed before it goes. While libcurl connects it names the
+/// sockets and the time that it waits for, and the loop waits for them; the pool watches connected sockets.
 final class ConnectGroup {
     /// A connection attempt that ended.
     struct Outcome {
@@ -15,12 +15,12 @@ final class ConnectGroup {
     /// libcurl finds a connection by walking a list, so a group stays small.
     static let capacity = 64
 
-    /// How many transports are in the group.
+    /// The number of transports in the group.
     private(set) var count = 0
-    /// When ``timeout()`` has to be called; `nil` when libcurl waits for no time.
+    /// The time at which ``timeout()`` has to be called; `nil` when libcurl waits for no time.
     private(set) var deadline: MonotonicTime?
 
-    /// Whether it only keeps what it has: the files that its connections were made with are not in use any more.
+    /// Whether it only keeps its connections: their files are not in use any more.
     var isRetired = false
     /// Whether one more connection may be made here.
     var hasRoom: Bool { !isRetired && count < Self.capacity }
@@ -63,7 +63,7 @@ final class ConnectGroup {
         count -= 1
     }
 
-    /// Something happened to a socket that libcurl waits for.
+    /// Handles an event of a socket that libcurl waits for.
     func socketReady(_ socket: Int32, event: ReadyEvent) {
         var mask: Int32 = 0
         if event.isReadable { mask |= CURL_CSELECT_IN }
@@ -73,7 +73,7 @@ final class ConnectGroup {
         curl_multi_socket_action(multi, socket, mask, &running)
     }
 
-    /// The group's deadline passed.
+    /// Handles the group's deadline.
     func timeout() {
         deadline = nil
         var running: Int32 = 0

@@ -1,12 +1,12 @@
 public import HeraldTime
 
-/// Where connections go and how.
+/// The target and the kind of connections.
 public struct ConnectionOptions: Sendable {
-    /// Scheme, host and port, as `https://api.example.org:8443`; nothing behind it counts.
+    /// Scheme, host and port, as `https://api.example.org:8443`; anything after them is ignored.
     public var origin: String
-    /// How many connections there are at most, those that are being made included.
+    /// The most connections, those being made included.
     public var limit: Int
-    /// How long making one connection may take; calls have their own deadlines besides.
+    /// The longest time for making one connection; calls have their own deadlines besides.
     public var connectTimeout: Milliseconds
     /// The proxy; the environment's is never used.
     public var proxy: ProxyAddress?
@@ -14,7 +14,7 @@ public struct ConnectionOptions: Sendable {
     public var tls: TLSFiles
     /// Whether an answer's header Location is kept.
     public var keepsLocation: Bool
-    /// Which versions of HTTP may be spoken.
+    /// The allowed versions of HTTP.
     public var versions: HTTPVersions
 
     /// Options for an origin; everything else has a default.
@@ -39,10 +39,10 @@ public struct ConnectionOptions: Sendable {
 
     private var hasEncryptedProxy: Bool { proxy?.url.lowercased().hasPrefix("https://") == true }
 
-    /// Which versions of HTTP may be spoken to this origin: without TLS nothing can be agreed on.
+    /// The versions of HTTP possible with this origin: without TLS they cannot be agreed on.
     var versionsThatCanBe: HTTPVersions { versions == .agreed && !isEncrypted ? .http1 : versions }
 
-    /// What is offered in one connection's handshake; `nil` where nothing can be, or should.
+    /// The offer in one connection's handshake; `nil` where none is possible or wanted.
     func makeOffer() -> HTTP2Offer? {
         guard isEncrypted, versions != .http1 else { return nil }
         return HTTP2Offer(isOptional: versions == .agreed, hasEncryptedProxy: hasEncryptedProxy)
@@ -56,11 +56,11 @@ public struct ConnectionOptions: Sendable {
     }
 }
 
-/// Which versions of HTTP a pool may speak.
+/// The versions of HTTP that a pool may speak.
 public enum HTTPVersions: Sendable {
     /// HTTP/1.1 alone.
     case http1
-    /// HTTP/2 where TLS's handshake agrees on it (ALPN), else HTTP/1.1; without TLS nobody can ask.
+    /// HTTP/2 where TLS's handshake agrees on it (ALPN), else HTTP/1.1; without TLS there is no agreement.
     case agreed
     /// HTTP/2 alone: agreed on in TLS's handshake, by prior knowledge without TLS.
     case http2

@@ -6,9 +6,9 @@ extension ConnectionPool {
     /// Whether ``flush(now:)`` may have something to do; never over HTTP/1.1.
     public var hasUnwritten: Bool { !dirtySlots.isEmpty }
 
-    /// Writes what calls have left to write; to be called before each wait of the loop, so that many go out at once.
+    /// Writes the unwritten parts of calls; to be called before each wait of the loop, so that many go out at once.
     ///
-    /// Returns false when calls may have ended by that, so that the loop should not wait: a connection was lost, or a
+    /// Returns false when that may have ended calls, so that the loop should not wait: a connection was lost, or a
     /// stream ended with the frame that resets it.
     public mutating func flush(now: MonotonicTime) -> Bool {
         var isQuiet = true
@@ -25,7 +25,7 @@ extension ConnectionPool {
             isQuiet = false
             let (fault, failure) = (session.failure, transport.failure)
             transport.recordNextFailure()
-            // A GOAWAY, or the alert that says why, may lie there already.
+            // A GOAWAY, or the alert with the reason, may lie there already.
             let seen = read(slot, session, transport, now: now)
             loseSession(slot, fault ?? seen ?? failure, now: now)
         }
@@ -49,7 +49,7 @@ extension ConnectionPool {
         sessions[slot] = session
         state.connectedShared(slot, now: now)
         markDirty(slot, session)
-        // TLS may have read more than its handshake, of which the socket says nothing.
+        // TLS may have read beyond its handshake, which the socket does not show.
         receive(slot, session, now: now)
     }
 
@@ -65,7 +65,7 @@ extension ConnectionPool {
         if sessions[slot] != nil { markDirty(slot, session) }
     }
 
-    /// Reads what has come, and says what became of calls by it; why the connection is of no use any more, if so.
+    /// Reads the arrived bytes, and settles their calls; returns the reason when the connection has become unusable.
     private mutating func read(
         _ slot: Int, _ session: HTTP2Session, _ transport: Transport, now: MonotonicTime
     ) -> Failure? {
@@ -118,7 +118,7 @@ extension ConnectionPool {
         if session.isGoingAway { state.leaving(slot) }
     }
 
-    /// The slot's connection is of no use any more, whatever phase it is in.
+    /// Discards the slot's unusable connection, whatever its phase.
     mutating func loseSession(_ slot: Int, _ failure: Failure, now: MonotonicTime) {
         let session = sessions[slot]
         // Nothing is written to it any more, until its slot is closed.
@@ -134,13 +134,13 @@ extension ConnectionPool {
         state.lost(slot, failure, now: now)
     }
 
-    // MARK: HTTP/1.1 that is required
+    // MARK: Required HTTP/1.1
 
     /// Whether HTTP/1.1 may be spoken when the other side requires it.
     private var mayFallBack: Bool { versions == .agreed }
 
-    /// The other side requires HTTP/1.1: no new connection offers anything else for a while, and those that are shared take
-    /// no call any more.
+    /// Falls back to HTTP/1.1, which the other side requires: new connections offer nothing else for a while, and
+    /// shared ones take no more calls.
     private mutating func fallBack(from slot: Int, _ now: MonotonicTime) {
         state.leaving(slot)
         guard http1Until == nil else { return }
@@ -149,7 +149,7 @@ extension ConnectionPool {
         state.fallBack()
     }
 
-    /// Before a connection is made: after a while HTTP/2 is offered again.
+    /// Offers HTTP/2 again after a while, before a connection is made.
     mutating func offerAgain(_ now: MonotonicTime) {
         guard let end = http1Until, end <= now else { return }
         http1Until = nil
@@ -165,7 +165,7 @@ extension ConnectionPool {
         if state.calls.withRequest(of: call, { session.submit(call: call, $0, keepsBody: keepsBody) }) {
             return markDirty(slot, session)
         }
-        // A connection has only so many streams, and memory is finite.
+        // A connection has a limit of streams, and memory is finite.
         state.refused(call, on: slot, .noStream, now: now)
         state.leaving(slot)
     }
@@ -182,7 +182,7 @@ extension ConnectionPool {
         markDirty(slot, session)
     }
 
-    /// How far calls and their answers are, before those end whose deadline has passed.
+    /// Updates the progress of calls and answers, before those end whose deadline has passed.
     mutating func learnHowFar(_ now: MonotonicTime) {
         guard let earliest = state.calls.earliest, state.calls[earliest].deadline <= now else { return }
         for slot in state.slots.indices {
@@ -199,10 +199,10 @@ extension ConnectionPool {
 }
 
 extension HTTP2Streams.Stream {
-    /// What there is of the answer, in words.
+    /// The known part of the answer, in words.
     var fragment: String? { answer.status > 0 ? AnswerReader.fragment(status: answer.status) : nil }
 
-    /// Why the call has no answer.
+    /// The reason why the call has no answer.
     func failure(_ kind: HTTP2Streams.Outcome.Kind) -> Failure { reason(kind).with(fragment) }
 
     private func reason(_ kind: HTTP2Streams.Outcome.Kind) -> Failure {

@@ -5,7 +5,7 @@ extension ConnectionPool {
     mutating func connectionReady(_ slot: Int, event: ReadyEvent, now: MonotonicTime) {
         guard let connection = connection(slot) else { return sessionReady(slot, event: event, now: now) }
         guard state.isBusy(slot) else {
-            // Nothing may come on a connection that carries no call, but for what TLS keeps to itself.
+            // A connection without a call must be silent, except for TLS's own bytes.
             if !isSilent(connection, now: now) { state.lost(slot, .closedWhileIdle, now: now) }
             return
         }
@@ -33,7 +33,7 @@ extension ConnectionPool {
     private mutating func writeFailed(_ slot: Int, _ connection: Connection, now: MonotonicTime) {
         let failure = connection.transport.failure
         connection.transport.recordNextFailure()
-        // An answer, or the alert that says why, may lie there already.
+        // An answer, or the alert with the reason, may lie there already.
         readAnswer(slot, connection, isEnding: true, now: now)
         if state.isBusy(slot) { state.lost(slot, failure, now: now) }
     }
@@ -52,7 +52,7 @@ extension ConnectionPool {
                     return answered(slot, reader, isReusable: isReusable, now: now)
                 case .broken(let fault):
                     let fragment = reader.fragment
-                    // It may be what came behind the last answer.
+                    // The bytes may have followed the last answer.
                     if case .syntax = fault, fragment == nil { state.distrust(now) }
                     let failure = Failure(kind: .brokenHTTP, detail: AnswerReader.describe(fault)).with(fragment)
                     return state.lost(slot, failure, now: now)
@@ -82,7 +82,7 @@ extension ConnectionPool {
         switch connection.transport.receive(into: receiveBuffer) {
         case .wouldBlock: return true
         case .bytes(let count):
-            // Some say 408 before they close a connection that was idle: no call asked for it.
+            // Some send 408 before they close an idle connection: no call asked for it.
             let isFarewell = receiveBuffer[..<count].dropFirst("HTTP/1.1".utf8.count).starts(with: " 408".utf8)
             if !isFarewell, connection.reader.hasBegun { state.distrust(now) }
             return false

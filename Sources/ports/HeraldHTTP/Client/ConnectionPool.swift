@@ -7,14 +7,14 @@ public import HeraldTime
 /// ``nextDeadline`` passes, and reads ``completions``. Redirects are answers like any other; nothing is decompressed.
 /// Everything happens on one thread, and nothing blocks.
 ///
-/// The decisions are ``PoolState``'s; the pool owns the sockets and carries its actions out.
+/// The decisions are ``PoolState``'s; the pool owns the sockets and carries out its actions.
 ///
-/// Not copyable, and no class: a class that keeps it is checked for exclusive access once for each method, instead of
-/// once for each of the pool's variables.
+/// It is not copyable, and no class: a class that keeps it is checked for exclusive access once for each method,
+/// instead of once for each of the pool's variables.
 public struct ConnectionPool: ~Copyable {
     /// A connection that is made.
     ///
-    /// Nothing of it changes, so that using it costs no check for exclusive access.
+    /// It is immutable, so that using it costs no check for exclusive access.
     final class Connection {
         let transport: Transport
         let reader: AnswerReader
@@ -38,21 +38,21 @@ public struct ConnectionPool: ~Copyable {
     var randomness = SystemRandomNumberGenerator()
     let receiveBuffer: UnsafeMutableRawBufferPointer
     var memo = ResponseMemo()
-    /// By slot.
+    /// The connections, by slot.
     private var connections: [Connection?]
-    /// Those that carry many calls at once, by slot too.
+    /// The sessions of shared ones, by slot too.
     var sessions: [HTTP2Session?]
-    /// Which of them may have something to write.
+    /// The slots that may have something to write.
     var dirtySlots: [Int] = []
     var state: PoolState
-    /// What may be spoken.
+    /// The versions that may be spoken.
     let versions: HTTPVersions
-    /// Until then HTTP/1.1 alone is offered, because the other side requires it.
+    /// The time until which only HTTP/1.1 is offered, because the other side requires it.
     var http1Until: MonotonicTime?
-    /// How long that lasts.
+    /// The duration of that.
     ///
-    /// A backend behind a balancer may be replaced by one that knows better, and asking costs one call that is made again;
-    /// for each new connection that would be too much.
+    /// A backend behind a balancer may be replaced by one that supports HTTP/2, and asking costs one repeated call; for
+    /// each new connection that would be too much.
     static let fallbackTime: Milliseconds = .minutes(10)
 
     /// A pool without connections; they are made when calls need them.
@@ -63,7 +63,7 @@ public struct ConnectionPool: ~Copyable {
         self.init(loop: loop, owner: owner, options: options, lookUp: NameResolver.lookUp)
     }
 
-    /// A pool that looks names up in its own way.
+    /// A pool with its own look-up of names.
     init(loop: EventLoop, owner: UInt8, options: ConnectionOptions, lookUp: @escaping NameResolver.LookUp) {
         self.loop = loop
         self.owner = owner
@@ -87,22 +87,22 @@ public struct ConnectionPool: ~Copyable {
         receiveBuffer.deallocate()
     }
 
-    /// How many calls have begun and not ended.
+    /// The number of calls that have not ended.
     public var callCount: Int { state.calls.count }
-    /// How many calls wait for a connection.
+    /// The number of calls that wait for a connection.
     public var waitingCount: Int { state.calls.waitingCount }
-    /// How many connections are made and kept.
+    /// The number of connections made and kept.
     public var connectionCount: Int { state.connectionCount }
-    /// How many of them carry many calls at once, over HTTP/2.
+    /// The number of shared ones, over HTTP/2.
     public var sharedConnectionCount: Int { state.sharedCount }
-    /// How many connections wait for work.
+    /// The number of connections that wait for work.
     public var idleCount: Int { state.idle.count }
-    /// When ``tick(_:)`` is due next, if at all.
+    /// The time at which ``tick(_:)`` is due next, if at all.
     public var nextDeadline: MonotonicTime? { state.nextDeadline(or: connector.nextDeadline) }
     /// The calls that ended since ``removeCompletions()``, in the order of their ends.
     public var completions: [Completion] { _read { yield state.completions.all } }
 
-    /// There may be so many connections from now on, never fewer than before.
+    /// Raises the limit of connections, which never shrinks.
     public mutating func raise(limit: Int) {
         guard limit > connections.count else { return }
         connections += Array(repeating: nil, count: limit - connections.count)
@@ -114,8 +114,8 @@ public struct ConnectionPool: ~Copyable {
     /// Begins a call: its request is written as soon as a connection is free.
     ///
     /// - Parameters:
-    ///   - token: the caller's number for the call; comes back in its completion.
-    ///   - deadline: covers waiting for a connection, connecting, the request and the answer together.
+    ///   - token: the caller's number for the call; it returns in its completion.
+    ///   - deadline: the end of waiting for a connection, connecting, the request and the answer together.
     ///   - keepsBody: whether the body of a 2xx answer is wanted too.
     ///   - write: appends the request's bytes to the (empty) array.
     public mutating func begin(
@@ -126,9 +126,9 @@ public struct ConnectionPool: ~Copyable {
         carryOutActions(now)
     }
 
-    /// Forgets a call: it has no completion.
+    /// Forgets a call, without a completion.
     ///
-    /// Returns false when there is none with this token.
+    /// Returns false when no call has this token.
     @discardableResult
     public mutating func cancel(token: UInt64, now: MonotonicTime) -> Bool {
         defer { carryOutActions(now) }
@@ -154,7 +154,7 @@ public struct ConnectionPool: ~Copyable {
         carryOutActions(now)
     }
 
-    /// Ends the calls whose deadline has passed, and does what else is due.
+    /// Ends the calls whose deadline has passed, and does other due work.
     public mutating func tick(_ now: MonotonicTime) {
         connector.tick(now)
         receiveConnectOutcomes(now)
@@ -163,9 +163,9 @@ public struct ConnectionPool: ~Copyable {
         carryOutActions(now)
     }
 
-    /// Makes new connections with these files and this proxy; those that carry a call end with it.
+    /// Makes new connections with these files and this proxy; a connection with a call ends with it.
     ///
-    /// - Parameter proxy: with other credentials, perhaps; a pool without a proxy never gets one.
+    /// - Parameter proxy: the proxy, perhaps with other credentials; a pool without a proxy never gets one.
     public mutating func renewConnections(proxy: ProxyAddress?, tls: TLSFiles, now: MonotonicTime) {
         connector.use(proxy: proxy, tls: tls)
         state.renew(now)
@@ -180,7 +180,7 @@ public struct ConnectionPool: ~Copyable {
         while let chore = state.nextChore() { carryOut(chore, .distantPast) }
     }
 
-    /// Gives the bytes of a completion's text to read.
+    /// Calls `body` with the bytes of a completion's text.
     public func withText<Value>(_ text: Completion.Text, _ body: (RawSpan) -> Value) -> Value {
         state.completions.withText(text, body)
     }
@@ -228,7 +228,7 @@ public struct ConnectionPool: ~Copyable {
             case .connected(let slot): connected(slot, now: now)
             case .failed(let slot, let failure): connectFailed(slot, failure, now: now)
             }
-            // A call that has found its connection is not failed by the next outcome.
+            // A call that has found its connection must not fail with the next outcome.
             carryOutActions(now)
         }
     }

@@ -3,8 +3,7 @@ internal import HeraldTime
 
 /// Makes connections with libcurl on the loop, and takes them back.
 ///
-/// Nothing here blocks: libcurl resolves names on a thread of its own and is called when a socket or a time that it
-/// waits for is due.
+/// Nothing here blocks: libcurl resolves names on a thread of its own and is called when its socket or time is due.
 final class Connector {
     /// A connection attempt that ended.
     enum Outcome {
@@ -30,26 +29,26 @@ final class Connector {
         links = Array(repeating: nil, count: options.limit)
     }
 
-    /// There may be so many slots from now on.
+    /// Grows to this many slots.
     func raise(limit: Int) { links += Array(repeating: nil, count: limit - links.count) }
 
-    /// Makes connections with other files and credentials from now on; what is made stays.
+    /// Makes connections with other files and credentials from now on; existing ones stay.
     func use(proxy: ProxyAddress?, tls: TLSFiles) {
         options.proxy = proxy
         options.tls = tls
-        // libcurl remembers the authorities with the multi handle: the new ones take a new one.
+        // libcurl remembers the authorities with the multi handle: new ones need a new handle.
         for index in groups.indices {
             groups[index]?.isRetired = true
             forgetIfUnused(index)
         }
     }
 
-    /// Makes connections that offer these versions from now on; what is made stays.
+    /// Makes connections that offer these versions from now on; existing ones stay.
     func offer(_ versions: HTTPVersions) { options.versions = versions }
 
-    /// Begins to connect; the slot's number comes back with the outcome.
+    /// Begins to connect; the slot's number returns with the outcome.
     ///
-    /// - Parameter address: where to, as a URL writes it; `nil` leaves that to the proxy.
+    /// - Parameter address: the target, as a URL writes it; `nil` leaves it to the proxy.
     /// - Returns: a failure when that cannot even begin.
     func start(slot: Int, address: String?) -> Failure? {
         guard let transport = Transport(options: options, slot: slot, address: address), let group = groupWithRoom(),
@@ -68,7 +67,7 @@ final class Connector {
         forgetIfUnused(link.group)
     }
 
-    /// Closes every connection, and gives up making those that are not made.
+    /// Closes every connection, and gives up the attempts.
     func closeAll() {
         for slot in links.indices { close(slot: slot) }
     }
@@ -76,7 +75,7 @@ final class Connector {
     /// The slot's connection, once it is made.
     func transport(slot: Int) -> Transport? { links[slot]?.transport }
 
-    /// When ``tick(_:)`` is due next.
+    /// The time at which ``tick(_:)`` is due next.
     var nextDeadline: MonotonicTime? {
         var earliest: MonotonicTime?
         for group in groups {
@@ -87,14 +86,14 @@ final class Connector {
         return earliest
     }
 
-    /// Lets libcurl do what the time is for.
+    /// Lets libcurl do its timed work.
     func tick(_ now: MonotonicTime) {
         for case let group? in groups {
             if let deadline = group.deadline, deadline <= now { group.timeout() }
         }
     }
 
-    /// Lets libcurl look at a socket.
+    /// Lets libcurl handle a socket.
     func socketReady(_ token: PoolToken, event: ReadyEvent) {
         guard token.group < groups.count else { return }
         groups[token.group]?.socketReady(Int32(truncatingIfNeeded: token.number), event: event)

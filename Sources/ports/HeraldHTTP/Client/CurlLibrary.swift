@@ -2,11 +2,11 @@ internal import CCurl
 internal import Glibc
 import HeraldTime
 
-/// What libcurl needs once in a process.
+/// The set-up of libcurl, once in a process.
 enum CurlLibrary {
     /// Whether libcurl can be used.
     ///
-    /// The first look at it initialises libcurl.
+    /// The first access initialises libcurl.
     ///
     /// SIGPIPE is ignored from then on, unless the process has a handler for it: OpenSSL writes to sockets without
     /// suppressing the signal, and our handles promise libcurl (CURLOPT_NOSIGNAL) that the process takes care of it.
@@ -18,14 +18,14 @@ enum CurlLibrary {
         return curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
     }()
 
-    /// Sets what every handle needs: the way to the other side, how it is checked, and what must never come from the
+    /// Sets the options that every handle needs: the way to the other side, its check, and protection from the
     /// environment.
     static func setReach(of handle: UnsafeMutableRawPointer, proxy: ProxyAddress?, tls: TLSFiles) -> [CURLcode] {
         var codes = [
             herald_curl_set_long(handle, CURLOPT_NOSIGNAL, 1),
-            // Else ALPN may agree on HTTP/2, and our own requests get no answer.
+            // Otherwise ALPN may agree on HTTP/2, and our own requests get no answer.
             herald_curl_set_long(handle, CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1)),
-            // Always set, or the environment's proxy and exceptions are used.
+            // Always set: otherwise the environment's proxy and exceptions are used.
             herald_curl_set_string(handle, CURLOPT_PROXY, proxy?.urlWithUser ?? ""),
             herald_curl_set_string(handle, CURLOPT_NOPROXY, ""),
             herald_curl_set_long(handle, CURLOPT_HTTPPROXYTUNNEL, 1),
@@ -45,7 +45,7 @@ enum CurlLibrary {
         return codes
     }
 
-    /// Sets what every request that libcurl makes whole needs, beside the way to the other side.
+    /// Sets the options of every request that libcurl makes whole, beside the way to the other side.
     ///
     /// `errorText` and `headers` have to live as long as the handle.
     static func setRequest(

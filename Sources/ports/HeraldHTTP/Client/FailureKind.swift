@@ -1,4 +1,4 @@
-/// Why a call has no answer of HTTP: a notification, a request for a token, a probe of the doctor.
+/// The reason why a call has no HTTP answer: a notification, a request for a token, a probe of the doctor.
 public enum FailureKind: String, Sendable, CaseIterable {
     /// No server listens at the address.
     case connectionRefused
@@ -6,11 +6,11 @@ public enum FailureKind: String, Sendable, CaseIterable {
     case connectionReset
     /// The call's deadline passed.
     case timeout
-    /// What came is no answer of HTTP, or breaks a limit.
+    /// The answer is no HTTP, or breaks a limit.
     case brokenHTTP
     /// TLS failed: a certificate was refused by either side, or the two do not agree.
     case tls
-    /// The host's name, or the proxy's, is not known.
+    /// The host's name, or the proxy's, is unknown.
     case nameNotFound
     /// The proxy does not accept the credentials for it (407).
     case proxyRefused
@@ -22,16 +22,16 @@ public enum FailureKind: String, Sendable, CaseIterable {
 struct Failure: Equatable {
     var kind: FailureKind
     var detail: String
-    /// Whether this machine lacks what a connection needs (descriptors, memory), and no other machine is to blame.
+    /// Whether this machine lacks a resource for connections (descriptors, memory), and no other machine is at fault.
     var isLocal = false
 
-    /// The same, with what there is of the answer.
+    /// The same failure, with the known part of the answer.
     func with(_ fragment: String?) -> Failure {
         guard let fragment else { return self }
         return Failure(kind: kind, detail: "\(detail): \(fragment)", isLocal: isLocal)
     }
 
-    /// HTTP/2 was asked for, and the other side did not agree to it in TLS's handshake.
+    /// HTTP/2 was demanded, and the other side did not agree to it in TLS's handshake.
     static var noHTTP2: Failure {
         Failure(kind: .connectFailed, detail: "the other side did not agree to HTTP/2 (ALPN)")
     }
@@ -39,7 +39,7 @@ struct Failure: Equatable {
     /// The other side did not begin to speak HTTP/2 in time.
     static var noGreeting: Failure { Failure(kind: .timeout, detail: "no greeting in time") }
 
-    /// Nothing came on a connection over HTTP/2, not even an answer to PING.
+    /// A connection over HTTP/2 fell silent, without even an answer to PING.
     static var silent: Failure { Failure(kind: .connectionReset, detail: "the connection fell silent") }
 
     /// A connection over HTTP/2 ended.

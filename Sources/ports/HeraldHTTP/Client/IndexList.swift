@@ -1,5 +1,5 @@
-/// A doubly linked list of small numbers, each in it at most once; its links lie in one array, so that taking part in
-/// it costs no allocation.
+/// A doubly linked list of small numbers, each in it at most once; its links lie in one array, so that membership costs
+/// no allocation.
 struct IndexList {
     /// No number: before the first and after the last.
     static let none: Int32 = -1
@@ -15,10 +15,10 @@ struct IndexList {
     private(set) var last = IndexList.none
     private(set) var count = 0
 
-    /// The number in front of this one.
+    /// The number before this one.
     func previous(_ index: Int32) -> Int32 { links[Int(index)].previous }
 
-    /// Puts the number behind another one that is listed, or in front of all with `none`.
+    /// Inserts the number after another listed one, or before all with `none`.
     mutating func insert(_ index: Int32, after previous: Int32) {
         while links.count <= Int(index) { links.append(Links()) }
         let next = previous == Self.none ? first : links[Int(previous)].next
@@ -28,7 +28,7 @@ struct IndexList {
         count += 1
     }
 
-    /// Takes the number out; one that is not listed stays so.
+    /// Removes the number; an unlisted one stays so.
     mutating func remove(_ index: Int32) {
         guard Int(index) < links.count, links[Int(index)].isListed else { return }
         let old = links[Int(index)]

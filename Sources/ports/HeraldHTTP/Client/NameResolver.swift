@@ -1,15 +1,15 @@
 internal import Glibc
 internal import HeraldThreads
 
-/// Looks one name up with the system's resolver, on a thread of its own each time: however slow it is, the loop goes on.
+/// Looks up one name with the system's resolver, on a new thread each time: however slow it is, the loop continues.
 ///
-/// Belongs to the loop's thread; the thread of a look-up shares nothing with it but the answer and the wake-up.
+/// It belongs to the loop's thread; the thread of a look-up shares only the answer and the wake-up with it.
 final class NameResolver {
-    /// What a look-up found.
+    /// The result of a look-up.
     enum Answer: Sendable, Equatable {
         /// The addresses, each once, as a URL writes them: IPv6 in brackets.
         case addresses([String])
-        /// There is none; `isGone` when the resolver is certain of it.
+        /// No address; `isGone` when the resolver is certain of it.
         case failed(isGone: Bool, reason: String)
     }
 
@@ -22,10 +22,10 @@ final class NameResolver {
         }
     }
 
-    /// What looks a host up; it may block.
+    /// The function that looks up a host; it may block.
     typealias LookUp = @Sendable (String) -> Answer
 
-    /// EAI_NODATA, which the header shows to some programs only: the name is there and has no address.
+    /// EAI_NODATA, which the header shows to some programs only: the name exists without an address.
     private static let noData: Int32 = -5
 
     private let host: String
@@ -55,7 +55,7 @@ final class NameResolver {
         isBusy = true
     }
 
-    /// The answer, once it is there.
+    /// The answer, if it has arrived.
     func takeAnswer() -> Answer? {
         shared.wakeup.drain()
         let answer = shared.answer.withLock { answer in

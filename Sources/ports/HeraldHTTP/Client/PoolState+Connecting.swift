@@ -1,8 +1,8 @@
 internal import HeraldTime
 
-// How connections are made, and where they go.
+// The making of connections, and their addresses.
 extension PoolState {
-    /// Ends the connections that were made otherwise than new ones are; those that carry a call end with it.
+    /// Ends the connections whose options differ from those of new ones; a connection with a call ends with it.
     mutating func renew(_ now: MonotonicTime) {
         for slot in slots.indices {
             switch slots[slot].phase {
@@ -42,10 +42,10 @@ extension PoolState {
         return .connect(slot: slot)
     }
 
-    /// Where the slot's connection goes, as a URL writes it; `nil` leaves that to the proxy.
+    /// The target of the slot's connection, as a URL writes it; `nil` leaves it to the proxy.
     func address(_ slot: Int) -> String? { slots[slot].address.flatMap { addresses.text(of: $0) } }
 
-    /// The slot's connection is made.
+    /// Notes that the slot's connection is made.
     mutating func connected(_ slot: Int, now: MonotonicTime, using generator: inout some RandomNumberGenerator) {
         guard case .connecting = slots[slot].phase else { return }
         shared.madeAnother()
@@ -57,17 +57,17 @@ extension PoolState {
         if nextSweep == nil { nextSweep = now.advanced(by: Self.sweepInterval) }
     }
 
-    /// Silent connections are searched for from now on.
+    /// Searches for silent connections from now on.
     mutating func sweepSoon(_ now: MonotonicTime) {
         let soon = now.advanced(by: Self.sharedSweepInterval)
         nextSweep = nextSweep.map { min($0, soon) } ?? soon
     }
 
-    /// The slot's connection was not made.
+    /// Notes that the slot's connection was not made.
     ///
-    /// That fails one call, unless another address may do better; a refused attempt is made once more. An attempt that
-    /// took too long fails none: calls have their own deadlines, and a younger call may still get through. Nor does one
-    /// that this machine could not make: the call waits for one of the connections that there are.
+    /// That fails one call, unless another address may do better; a refused attempt is repeated once. A timed-out
+    /// attempt fails none: calls have their own deadlines, and a younger call may still get through. Nor does one that
+    /// this machine could not make: the call waits for one of the existing connections.
     mutating func connectFailed(
         _ slot: Int, _ failure: Failure, now: MonotonicTime, using generator: inout some RandomNumberGenerator
     ) {
@@ -82,9 +82,9 @@ extension PoolState {
         if failure.kind != .timeout, let call = calls.longestWaiting { fail(call, failure, now: now) }
     }
 
-    /// The look-up ended; without an address and a connection it fails all waiting calls.
+    /// Takes the result of a look-up; without an address and a connection it fails all waiting calls.
     ///
-    /// - Parameter isLocal: this machine lacked what a look-up takes, so that nothing is known and no call fails.
+    /// - Parameter isLocal: this machine lacked a resource for the look-up, so that nothing is known and no call fails.
     mutating func lookedUp(_ answer: NameResolver.Answer, isLocal: Bool, now: MonotonicTime) {
         isLookingUp = false
         switch answer {

@@ -2,18 +2,18 @@ internal import HeraldTime
 
 // Connections that carry many calls at once.
 extension PoolState {
-    /// So often a call that was refused unread is made again at once; the next time it has failed.
+    /// The number of immediate repetitions of a call that was refused unread; after them it has failed.
     static let refusalsLimit: UInt8 = 3
 
-    /// How many connections carry many calls.
+    /// The number of shared connections.
     var sharedCount: Int { slots.count { if case .shared = $0.phase { true } else { false } } }
 
-    /// Whether the slot's connection is made, and the other side has not said how many calls it takes.
+    /// Whether the slot's connection is made, and the other side has not sent its limit of calls.
     func isGreeting(_ slot: Int) -> Bool {
         if case .greeting = slots[slot].phase { true } else { false }
     }
 
-    /// The slot's connection is made, and will carry many calls.
+    /// Notes that the slot's connection is made, and will carry many calls.
     mutating func connectedShared(_ slot: Int, now: MonotonicTime) {
         guard case .connecting = slots[slot].phase else { return }
         slots[slot].phase = .greeting
@@ -21,7 +21,7 @@ extension PoolState {
         sweepSoon(now)
     }
 
-    /// The other side takes so many calls at once from now on; those on their way stay.
+    /// Takes the other side's new limit of calls; those on their way stay.
     mutating func offers(
         _ slot: Int, places: Int, now: MonotonicTime, using generator: inout some RandomNumberGenerator
     ) {
@@ -37,7 +37,7 @@ extension PoolState {
         shared.offers(slot, places: places)
     }
 
-    /// A place for the call that has waited longest, on a connection with fewer than so many calls.
+    /// Places the call that has waited longest on a connection with fewer than `limit` calls.
     @inline(never)
     mutating func nextSubmission(
         of call: Int32, below limit: Int = SharedConnections.placesLimit, _ now: MonotonicTime
@@ -56,28 +56,28 @@ extension PoolState {
         return nil
     }
 
-    /// The slot's connection takes no call any more: the other side said so, or it is old.
+    /// Notes that the slot's connection takes no more calls: the other side said so, or it is old.
     mutating func leaving(_ slot: Int) {
         guard case .shared = slots[slot].phase else { return }
         if shared.leave(slot) { discard(slot) }
     }
 
-    /// HTTP/1.1 is required: the connections that carry many calls take none any more, and the next ones carry one.
+    /// Falls back to required HTTP/1.1: shared connections take no more calls, and the next ones carry one.
     mutating func fallBack() {
         shared.madeAnother()
         for slot in shared.slots { leaving(slot) }
     }
 
-    /// It is not known again what the next connection carries.
+    /// Forgets what the next connection carries.
     mutating func offerAgain() { shared.expectAgreement() }
 
-    /// Something came on the slot's connection.
+    /// Notes an arrival on the slot's connection.
     mutating func heard(_ slot: Int, now: MonotonicTime) {
         guard case .shared = slots[slot].phase else { return }
         shared.heard(slot, now: now)
     }
 
-    /// The call that shares the slot's connection has its answer.
+    /// Ends the call that shares the slot's connection with its answer.
     mutating func answered(
         _ call: Int32, on slot: Int, status: Int, retryAfter: [UInt8], date: [UInt8] = [], location: [UInt8],
         body: [UInt8], now: MonotonicTime
@@ -88,7 +88,7 @@ extension PoolState {
             location: location, body: body)
     }
 
-    /// The other side has not read the call, or cannot have: it is made again at once, before the others.
+    /// Repeats a call that the other side has not read, or cannot have: at once, before the others.
     mutating func refused(_ call: Int32, on slot: Int, _ failure: Failure, now: MonotonicTime) {
         guard release(call, on: slot) else { return }
         calls[call].refusals += 1
@@ -96,27 +96,27 @@ extension PoolState {
         calls.waitAgain(call)
     }
 
-    /// The other side has not processed the call, which it wants over HTTP/1.1: it is made again at once, before the others.
+    /// Repeats a call that the other side has not processed and wants over HTTP/1.1: at once, before the others.
     mutating func unwanted(_ call: Int32, on slot: Int) {
         guard release(call, on: slot) else { return }
         calls[call].refusals = 0
         calls.waitAgain(call)
     }
 
-    /// The call gets no answer, and the other side may have read it if all of it `isSent`.
+    /// Ends a call without an answer; the other side may have read it if all of it `isSent`.
     mutating func failed(_ call: Int32, on slot: Int, _ failure: Failure, isSent: Bool, now: MonotonicTime) {
         guard release(call, on: slot) else { return }
         fail(call, failure, isSent: isSent, now: now)
     }
 
-    /// The call's place is free; false when the call has none there any more.
+    /// Frees the call's place; false when the call has none there any more.
     private mutating func release(_ call: Int32, on slot: Int) -> Bool {
         guard case .shared = slots[slot].phase, calls[call].isUsed, calls[call].slot == slot else { return false }
         if shared.release(slot) { discard(slot) }
         return true
     }
 
-    /// The call is not wanted any more: a connection that it has to itself ends, a shared one does not.
+    /// Abandons a call that is not wanted any more: a connection of its own ends, a shared one does not.
     mutating func abandon(_ call: Int32, on slot: Int) {
         guard case .shared = slots[slot].phase else { return discard(slot) }
         chores.append(.abandon(slot: slot, call: call))

@@ -1,10 +1,10 @@
 internal import HeraldTime
 
-/// What a ``ConnectionPool`` decides, without its sockets: which calls wait, which connection carries which call, and
-/// what is to be done next.
+/// The decisions of a ``ConnectionPool``, without its sockets: the waiting calls, the connections that carry calls, and
+/// the next action.
 ///
-/// It has no I/O, clock or randomness: time and chance come in as arguments. Events are methods; after each of them
-/// ``nextAction(_:using:)`` says what to do, until it returns `nil`.
+/// It has no I/O, clock or randomness: they come in as arguments. Events are methods; after each of them
+/// ``nextAction(_:using:)`` returns the next action, until it returns `nil`.
 ///
 /// A connection keeps its slot from the first attempt to its end. The slot's phases:
 ///
@@ -32,21 +32,21 @@ internal import HeraldTime
 ///                 deadline, cancel            shared; action `abandon`
 ///                 lost                        closing; what became of its calls was said before
 struct PoolState: ~Copyable {
-    /// What the pool has to do.
+    /// An action of the pool.
     enum Action: Equatable {
         /// Make a connection to the slot's ``PoolState/address(_:)``.
         case connect(slot: Int)
         /// Write the request of the call that the slot now carries, and keep its answer's body.
         ///
-        /// With `ifSilent` the connection has to be checked first: whatever came on it is no answer to this call.
+        /// With `ifSilent` the connection has to be checked first: bytes on it are no answer to this call.
         case send(slot: Int, ifSilent: Bool, keepsBody: Bool)
         /// Write the call's request on the slot's connection, beside others.
         case submit(slot: Int, call: Int32)
-        /// The call is not wanted any more; its connection stays.
+        /// Abandon a call that is not wanted any more; its connection stays.
         case abandon(slot: Int, call: Int32)
         /// Ask the other side of a silent connection for a sign of life.
         case ask(slot: Int)
-        /// Nothing came on the slot's connection in time.
+        /// Give up the slot's connection, which was silent for too long.
         case giveUp(slot: Int)
         /// Close the connection, or give up making it.
         case close(slot: Int)
@@ -57,11 +57,11 @@ struct PoolState: ~Copyable {
     enum Phase {
         case free
         case connecting
-        /// Nothing was left to read `since` then; a new connection has carried no call yet.
+        /// Nothing was left to read at `since`; a new connection has carried no call yet.
         case idle(since: MonotonicTime, isNew: Bool)
-        /// So many bytes of the request are written. A connection that `mayBeStale` waited for the call.
+        /// This many bytes of the request are written. A connection that `mayBeStale` waited for the call.
         case busy(call: Int32, written: Int, mayBeStale: Bool)
-        /// Made to carry many calls; the other side has not said yet how many.
+        /// Made to carry many calls; the other side has not sent its limit yet.
         case greeting
         case shared
         case closing
@@ -69,52 +69,52 @@ struct PoolState: ~Copyable {
 
     struct Slot {
         var phase = Phase.free
-        /// From then on it takes no call any more.
+        /// The time from which it takes no more calls.
         var retireAt = MonotonicTime(nanoseconds: .max)
-        /// Where it goes; `nil` when the proxy finds that out.
+        /// Its target; `nil` when the proxy finds it.
         var address: AddressCache.Number?
     }
 
-    /// How many connections are made at the same time.
+    /// The most connections being made at the same time.
     static let connectingLimit = 32
-    /// The same while it is not known whether a connection carries many calls.
+    /// The same while it is unknown whether connections are shared.
     static let unknownConnectingLimit = 4
-    /// How long no connection is made when this machine lacks what it takes.
+    /// The pause without new connections when this machine lacks a resource for them.
     static let scarcityPause: Milliseconds = .milliseconds(100)
-    /// How long a connection takes calls; different for each, so that they do not all end together.
+    /// The time for which a connection takes calls; different for each, so that they do not all end together.
     ///
     /// So a name that moved is followed, and a backend that joins others behind a balancer gets its share.
     static let ages: ClosedRange<Milliseconds> = .minutes(1)...(.minutes(3))
-    /// How often idle connections are searched for old ones.
+    /// The interval of searches for old idle connections.
     static let sweepInterval: Milliseconds = .seconds(5)
-    /// The same where connections are shared, which are searched for silent ones too.
+    /// The same for shared connections, which are searched for silent ones too.
     static let sharedSweepInterval: Milliseconds = .seconds(1)
 
     let host: String
     /// With a proxy, finding the backend's addresses is the proxy's task.
     let resolvesHost: Bool
-    /// How long each connection carries one call alone, once the other side has sent what is part of no answer.
+    /// The time for which each connection carries one call alone, after bytes that belong to no answer.
     ///
-    /// HTTP/1.1 has no mark that tells such bytes from the next call's answer when they come after its request.
+    /// HTTP/1.1 has no mark that distinguishes such bytes from the next call's answer when they come after its request.
     static let distrustTime: Milliseconds = .minutes(1)
-    /// Until when that is so.
+    /// The end of that time.
     var distrustedUntil = MonotonicTime.distantPast
-    /// How long the other side may take to greet.
+    /// The time for the other side to greet.
     let greetingTimeout: Milliseconds
     var calls = CallTable()
     var slots: [Slot]
     var freeSlots: [Int]
-    /// The last used one last.
+    /// The idle slots, the last used one last.
     var idle: [Int] = []
-    /// What is to be done before anything else.
+    /// The actions before anything else.
     var chores: [Action] = []
     var connectingCount = 0
     var shared: SharedConnections
-    /// When connections may be made again after one that this machine could not make.
+    /// The time from which connections may be made again after one that this machine could not make.
     var scarceUntil: MonotonicTime?
     var addresses: AddressCache
     var isLookingUp = false
-    /// Calls wait until the name may be looked up again.
+    /// The time until which calls wait for the next look-up.
     var nextLookUp: MonotonicTime?
     var nextSweep: MonotonicTime?
     var completions = CompletionList()
@@ -136,20 +136,20 @@ struct PoolState: ~Copyable {
         idle.reserveCapacity(limit)
     }
 
-    /// There may be so many connections from now on.
+    /// Raises the limit of connections.
     mutating func raise(limit: Int) {
         freeSlots.insert(contentsOf: (slots.count..<limit).reversed(), at: 0)
         slots += Array(repeating: Slot(), count: limit - slots.count)
         idle.reserveCapacity(limit)
     }
 
-    /// How many connections are made and kept.
+    /// The number of connections made and kept.
     var connectionCount: Int {
         let closingCount = chores.count { if case .close = $0 { true } else { false } }
         return slots.count - freeSlots.count - closingCount - connectingCount
     }
 
-    /// When ``tick(_:)`` is due, or `other` if that is earlier.
+    /// The time at which ``tick(_:)`` is due, or `other` if that is earlier.
     func nextDeadline(or other: MonotonicTime?) -> MonotonicTime? {
         var deadline = other
         func consider(_ moment: MonotonicTime?) {
@@ -167,7 +167,7 @@ struct PoolState: ~Copyable {
     /// Whether ``nextAction(_:using:)`` may have one.
     var mayAct: Bool { calls.waitingCount > 0 || !chores.isEmpty }
 
-    /// What is to be done next; `nil` when nothing is, until the next event.
+    /// The next action; `nil` when there is none until the next event.
     mutating func nextAction(
         _ now: MonotonicTime, using generator: inout some RandomNumberGenerator
     ) -> Action? {
@@ -177,18 +177,18 @@ struct PoolState: ~Copyable {
         guard let call else { return nil }
         guard let slot = idle.popLast(), case .idle(let since, let isNew) = slots[slot].phase else {
             if let action = nextSubmission(of: call, now) ?? nextConnection(now, using: &generator) { return action }
-            // There may be no other one: then the other side says how many calls share a connection.
+            // There may be no other one: then the other side's limit decides how many calls share a connection.
             let isLast = freeSlots.isEmpty && connectingCount == 0
             return isLast ? nextSubmission(of: call, below: .max, now) : nil
         }
         calls.assign(call, to: slot, now)
-        // On a new connection some servers answer before they are asked, to say that they have enough.
+        // Some servers answer on a new connection before a request, to report that they are overloaded.
         let mayBeStale = since != now || !isNew
         slots[slot].phase = .busy(call: call, written: 0, mayBeStale: mayBeStale)
         return .send(slot: slot, ifSilent: mayBeStale, keepsBody: calls[call].keepsBody)
     }
 
-    /// What is to be done before anything else; the slot of a connection that has to be closed is free.
+    /// The next action before anything else; the slot of a connection that has to be closed is free.
     mutating func nextChore() -> Action? {
         guard let chore = chores.popLast() else { return nil }
         if case .close(let slot) = chore {
@@ -209,7 +209,7 @@ struct PoolState: ~Copyable {
         calls.waitLast(call)
     }
 
-    /// Forgets a call; false when there is none with this token.
+    /// Forgets a call; false when no call has this token.
     mutating func cancel(token: UInt64) -> Bool {
         guard let call = calls.find(token: token) else { return false }
         if let slot = calls[call].slot { abandon(call, on: slot) }
@@ -258,7 +258,7 @@ struct PoolState: ~Copyable {
         if case .busy = slots[slot].phase { true } else { false }
     }
 
-    /// Whether a part of the slot's request is not written yet.
+    /// Whether a part of the slot's request is unwritten.
     func hasUnsent(_ slot: Int) -> Bool {
         if case .busy(let call, let written, _) = slots[slot].phase {
             written < calls[call].request.count
@@ -267,13 +267,13 @@ struct PoolState: ~Copyable {
         }
     }
 
-    /// Gives that part to write.
+    /// Calls `body` with that part.
     func withUnsent<Value>(_ slot: Int, _ body: (UnsafeRawBufferPointer) -> Value) -> Value? {
         guard case .busy(let call, let written, _) = slots[slot].phase else { return nil }
         return calls.withRequest(of: call) { body(UnsafeRawBufferPointer(rebasing: $0[written...])) }
     }
 
-    /// So many more bytes of the slot's request are written; true when that is all of it.
+    /// Counts written bytes of the slot's request; true when that is all of it.
     @discardableResult
     mutating func sent(_ count: Int, slot: Int) -> Bool {
         guard case .busy(let call, let written, let mayBeStale) = slots[slot].phase else { return true }
@@ -281,7 +281,7 @@ struct PoolState: ~Copyable {
         return written + count >= calls[call].request.count
     }
 
-    /// The slot's call has its answer.
+    /// Ends the slot's call with its answer.
     mutating func answered(
         _ slot: Int, status: Int, retryAfter: [UInt8], date: [UInt8] = [], location: [UInt8] = [], body: [UInt8],
         isReusable: Bool, now: MonotonicTime
@@ -299,15 +299,15 @@ struct PoolState: ~Copyable {
         }
     }
 
-    /// Bytes came that are part of no answer.
+    /// Notes bytes that are part of no answer.
     mutating func distrust(_ now: MonotonicTime) {
         distrustedUntil = now.advanced(by: Self.distrustTime)
         for slot in idle { discard(slot) }
     }
 
-    /// The slot's connection cannot be used any more.
+    /// Ends the slot's connection, which is unusable.
     ///
-    /// If it was only stale and not a byte is out, another one takes its call.
+    /// If it was only stale and no byte was written, another one takes its call.
     mutating func lost(_ slot: Int, _ failure: Failure, now: MonotonicTime) {
         let phase = slots[slot].phase
         let isSent = isBusy(slot) && !hasUnsent(slot)
@@ -326,7 +326,7 @@ struct PoolState: ~Copyable {
             calls.release(call), now, failure: failure.kind, isSent: isSent, body: failure.detail.utf8)
     }
 
-    /// Ends whatever the slot has; its call, if any, is the caller's to end.
+    /// Ends the slot's connection or attempt; the caller has to end its call, if any.
     mutating func discard(_ slot: Int) {
         switch slots[slot].phase {
         case .free, .closing: return

@@ -1,4 +1,4 @@
-/// How a ``ConnectionPool`` numbers its descriptors in the 56 bits that an ``EventToken`` leaves it.
+/// The numbers of a ``ConnectionPool``'s descriptors in the 56 bits that an ``EventToken`` leaves it.
 struct PoolToken {
     enum Kind: UInt8 {
         /// A socket that libcurl is connecting; `number` is the descriptor.

@@ -10,9 +10,9 @@ public struct ProxyAddress: Sendable, Hashable, CustomStringConvertible, CustomD
     public let username: String?
     private let password: String?
 
-    /// Takes `http://user:password@proxy:3128` apart; user and password are percent-decoded.
+    /// Parses `http://user:password@proxy:3128`; user and password are percent-decoded.
     ///
-    /// - Parameter password: takes the place of the one in the text, as it is.
+    /// - Parameter password: replaces the one in the text, as it is.
     public init(_ text: String, password: String? = nil) {
         let schemeEnd = text.range(of: "://")?.upperBound ?? text.startIndex
         guard let at = text[schemeEnd...].lastIndex(of: "@") else {
@@ -28,9 +28,9 @@ public struct ProxyAddress: Sendable, Hashable, CustomStringConvertible, CustomD
         self.password = password ?? (parts.count > 1 ? parts[1] : "")
     }
 
-    /// With user and password, for libcurl.
+    /// The address with user and password, for libcurl.
     ///
-    /// Its options for them alone are decoded by some versions and taken as they are by others.
+    /// Some versions decode its separate options for them, and others take them literally.
     var urlWithUser: String {
         guard let username, let schemeEnd = url.range(of: "://")?.upperBound else { return url }
         let plain = CharacterSet(charactersIn: "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
@@ -38,7 +38,7 @@ public struct ProxyAddress: Sendable, Hashable, CustomStringConvertible, CustomD
         return "\(url[..<schemeEnd])\(user.joined(separator: ":"))@\(url[schemeEnd...])"
     }
 
-    /// A line of libcurl's without users and passwords of addresses in it.
+    /// A line of libcurl without the users and passwords of its addresses.
     static func withoutUser(_ line: String) -> String {
         guard let scheme = line.range(of: "://"), let at = line[scheme.upperBound...].lastIndex(of: "@") else {
             return line

@@ -1,11 +1,11 @@
 internal import Glibc
 
-/// The last answer that came in one piece, held nothing that is kept, and left its connection usable.
+/// The last answer that came in one piece, without any kept part, and left its connection usable.
 ///
-/// An answer's meaning depends on its bytes alone, so that the same bytes need no parser. A backend says yes in the same
-/// words until its Date changes; one that numbers its answers is read each time, as if there were no such memory.
+/// An answer's meaning depends on its bytes alone, so that the same bytes need no parser. A backend accepts in the same
+/// words until its Date changes; one that numbers its answers is parsed each time, as without this memory.
 struct ResponseMemo {
-    /// A longer one is read each time.
+    /// The longest answer that is remembered.
     private static let limit = 1_024
 
     private(set) var status: Int32 = 0
@@ -17,7 +17,7 @@ struct ResponseMemo {
         return bytes.withUnsafeBytes { known in known.baseAddress.map { memcmp($0, start, answer.count) } == 0 }
     }
 
-    /// Takes this one's place.
+    /// Replaces the remembered answer.
     mutating func become(_ answer: UnsafeRawBufferPointer, status: Int32) {
         guard answer.count <= Self.limit else { return }
         bytes.removeAll(keepingCapacity: true)

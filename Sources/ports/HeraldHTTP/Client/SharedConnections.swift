@@ -1,10 +1,10 @@
 internal import HeraldTime
 
-/// The connections of a pool that carry many calls at once (HTTP/2): how many places each has, and which is silent.
+/// The shared connections of a pool (HTTP/2): the places of each, and the silent ones.
 ///
-/// A part of ``PoolState``, by its slots. Knows no socket and no clock.
+/// It is a part of ``PoolState``, by its slots, and knows no socket and no clock.
 struct SharedConnections {
-    /// What is to be done about a connection that is silent.
+    /// The consequence of a connection's silence.
     enum Silence: Equatable {
         case none
         /// Ask the other side for a sign of life.
@@ -14,41 +14,41 @@ struct SharedConnections {
     }
 
     private struct Entry {
-        /// How many calls it takes at once; 0 until the other side has said so.
+        /// The number of calls that it takes at once; 0 until the other side has sent it.
         var places = 0
         var takenCount = 0
-        /// It takes no call any more, and ends with its last one.
+        /// Whether it takes no more calls, and ends with its last one.
         var isLeaving = false
         var isGreeted = false
-        /// When something came, or when the first of its calls began.
+        /// The time of the latest arrival, or of the first call's begin.
         var quietSince = MonotonicTime(nanoseconds: 0)
-        /// Since when an answer to a question is owed.
+        /// The time since which an answer to a question is owed.
         var askedAt: MonotonicTime?
     }
 
-    /// More calls than these share no connection while there may be another one: so many wait when one packet is lost.
+    /// The most calls that share a connection while another one is possible: they all wait when one packet is lost.
     ///
-    /// docs/PERFORMANCE.md has the figures that it was chosen by.
+    /// docs/PERFORMANCE.md has the figures behind it.
     static let placesLimit = 16
-    /// So long a connection with calls may be silent before it is asked.
+    /// The silence of a connection with calls before it is asked.
     static let silence: Milliseconds = .seconds(3)
-    /// The same of one without calls.
+    /// The same for one without calls.
     static let idleSilence: Milliseconds = .seconds(15)
-    /// So long it may take to answer.
+    /// The time for its answer.
     static let patience: Milliseconds = .seconds(5)
 
-    /// By slot; those of other connections are not used.
+    /// The entries by slot; those of other connections are unused.
     private var entries: [Entry] = []
-    /// Those that are made and not ended.
+    /// The slots of connections that are made and not ended.
     private(set) var slots: [Int] = []
-    /// Where the search for a free place begins: with the connection that got the last call, until that was written.
+    /// The start of the search for a free place: the connection that got the last call, until that was written.
     private var cursor = 0
-    /// So many calls it got since the search came to it.
+    /// The number of calls that it got since the search came to it.
     private var together = 0
-    /// How many calls the next connection is likely to carry; `nil` while it is not known whether it will be shared.
+    /// The probable number of calls of the next connection; `nil` while it is unknown whether it will be shared.
     private(set) var expectedPlaces: Int?
 
-    /// - Parameter versions: what may be spoken.
+    /// - Parameter versions: the versions that may be spoken.
     init(_ versions: HTTPVersions) {
         switch versions {
         case .http1: expectedPlaces = 1
@@ -57,13 +57,13 @@ struct SharedConnections {
         }
     }
 
-    /// A connection was made that carries one call at a time.
+    /// Notes a connection that carries one call at a time.
     mutating func madeAnother() { expectedPlaces = 1 }
 
-    /// The next connection may be of either kind.
+    /// Expects either kind of connection next.
     mutating func expectAgreement() { expectedPlaces = nil }
 
-    /// A connection was made; the other side has to greet before it takes calls.
+    /// Notes a new connection; the other side has to greet before it takes calls.
     mutating func made(_ slot: Int, now: MonotonicTime) {
         while entries.count <= slot { entries.append(Entry()) }
         entries[slot] = Entry(quietSince: now)
@@ -71,16 +71,17 @@ struct SharedConnections {
         expectedPlaces = expectedPlaces ?? Self.placesLimit
     }
 
-    /// The other side takes so many calls at once.
+    /// Takes the other side's limit of calls.
     mutating func offers(_ slot: Int, places: Int) {
         entries[slot].places = places
         entries[slot].isGreeted = true
         expectedPlaces = max(1, min(places, Self.placesLimit))
     }
 
-    /// A connection with a free place and fewer than so many calls.
+    /// A connection with a free place and fewer than `limit` calls.
     ///
-    /// Those with one take turns, and in its turn each gets as many as it has room for, so that they are written at once.
+    /// Such connections take turns, and each gets as many calls as it has room for in its turn, so that they are
+    /// written at once.
     mutating func nextFree(below limit: Int = placesLimit) -> Int? {
         if together >= Self.placesLimit { turn() }
         for step in slots.indices {
@@ -94,7 +95,7 @@ struct SharedConnections {
         return nil
     }
 
-    /// The next call goes to another connection: what the last one got is written, or enough for one write.
+    /// Sends the next call to another connection: the last one's calls are written, or enough for one write.
     mutating func turn() {
         cursor += 1
         together = 0
@@ -106,32 +107,32 @@ struct SharedConnections {
         together += 1
     }
 
-    /// A call has left its place; true when the connection ends now.
+    /// Frees a call's place; true when the connection ends now.
     mutating func release(_ slot: Int) -> Bool {
         entries[slot].takenCount -= 1
         return entries[slot].isLeaving && entries[slot].takenCount == 0
     }
 
-    /// The connection takes no call any more; true when it ends now.
+    /// Takes the connection out of use; true when it ends now.
     mutating func leave(_ slot: Int) -> Bool {
         entries[slot].isLeaving = true
         return entries[slot].takenCount == 0
     }
 
-    /// The connection is gone.
+    /// Notes that the connection is gone.
     mutating func ended(_ slot: Int) {
         slots.removeAll { $0 == slot }
     }
 
-    /// Something came from the other side.
+    /// Notes an arrival from the other side.
     mutating func heard(_ slot: Int, now: MonotonicTime) {
         entries[slot].quietSince = now
         entries[slot].askedAt = nil
     }
 
-    /// What is to be done about a connection's silence; asking is taken note of.
+    /// The consequence of a connection's silence; asking is noted.
     ///
-    /// - Parameter greetingTimeout: how long the other side may take to greet.
+    /// - Parameter greetingTimeout: the time for the other side to greet.
     mutating func silence(_ slot: Int, greetingTimeout: Milliseconds, now: MonotonicTime) -> Silence {
         let entry = entries[slot]
         guard entry.isGreeted else {

@@ -5,18 +5,18 @@ public import HeraldText
 /// The parts may come in any order, their names in any case, and a `;` may end them (azure-notificationhubs-dotnet).
 /// Printed or described it shows no key.
 public struct HubConnectionString: Sendable, Hashable, CustomStringConvertible {
-    /// Host and, if there is one, port: `contoso.servicebus.windows.net`.
+    /// Host and optional port: `contoso.servicebus.windows.net`.
     public let authority: String
-    /// What comes in front of the hub's name in every path, without a slash at its end; nearly always empty.
+    /// The path before the hub's name, without a trailing slash; nearly always empty.
     public let basePath: String
     /// The name of the rule that the key belongs to.
     public let keyName: String
-    /// The key as it stands in the string; it is never decoded.
+    /// The key as written in the string; it is never decoded.
     public let key: Secret
 
     private static let longest = 256
 
-    /// Takes the text apart; throws with what is wrong with it, without a word of the key.
+    /// Parses the text; throws with its fault, without a word of the key.
     public init(_ text: String) throws(InvalidArgument) {
         var parts: [String: Substring] = [:]
         // Editors on Windows begin files with a byte-order mark.

@@ -5,14 +5,14 @@ public import HeraldText
 
 /// A token of Azure's shared access signatures: `SharedAccessSignature sr=…&sig=…&se=…&skn=…`.
 ///
-/// What is signed is the audience as it stands in `sr`, a line feed and the end in seconds of Unix time; the key is the
-/// UTF-8 of its text, never decoded.
+/// The signed text is the audience as in `sr`, a line feed and the end in seconds of Unix time; the key is the UTF-8 of
+/// its text, never decoded.
 public struct SharedAccessSignature: Sendable, Hashable {
     /// The audience, percent-encoded, as it was signed.
     public let encodedAudience: String
     /// The signature in Base64.
     public let signature: String
-    /// When the token ends, in seconds of Unix time.
+    /// The end of the token, in seconds of Unix time.
     public let expiresAt: Int64
     /// The name of the key.
     public let keyName: String
@@ -39,7 +39,7 @@ public struct SharedAccessSignature: Sendable, Hashable {
         self.keyName = keyName
     }
 
-    /// Reads the value of a header `Authorization`; `nil` when it is no such token.
+    /// Reads the value of a header `Authorization`; `nil` for anything but such a token.
     ///
     /// The fields may come in any order.
     public init?(authorization: String) {

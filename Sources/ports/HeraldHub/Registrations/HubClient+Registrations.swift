@@ -6,7 +6,7 @@ import HeraldTime
 
 /// The registrations of a hub, one request each. All of them block, and are repeated when the hub says "later".
 extension HubClient {
-    /// So many registrations are asked for at a time: a page of them fits the limit of an answer, however long the
+    /// The number of registrations requested at a time: a page of them fits the limit of an answer, however long the
     /// handles are.
     static let pageSize = 20
     private static let pageLimit = 5_000
@@ -28,7 +28,7 @@ extension HubClient {
         }
     }
 
-    /// Puts a registration at an id, whatever is there; `gone` when the id is none any more.
+    /// Puts a registration at an id, replacing any other; `gone` when the id is not valid any more.
     package func put(_ registration: HubRegistration, at id: String) -> HubResult<Void> {
         done(
             performPatiently(
@@ -36,7 +36,7 @@ extension HubClient {
                 "registrations/\(Self.encoded(id))"))
     }
 
-    /// Deletes a registration, whatever it has become; `notFound` when it is gone already.
+    /// Deletes a registration in any version; `notFound` when it is gone already.
     package func deleteRegistration(_ id: String) -> HubResult<Void> {
         done(
             performPatiently(
@@ -44,7 +44,7 @@ extension HubClient {
                 headers: [SingleRequest.Header(name: "If-Match", value: "*")]))
     }
 
-    /// The registrations that have a handle, of whatever push service, in the hub's order.
+    /// The registrations of a handle, for any push service, in the hub's order.
     package func registrations(ofHandle handle: String) -> HubResult<[HubRegistration]> {
         let quoted = HubDevice.compared(handle).replacingOccurrences(of: "'", with: "''")
         return list("registrations", filter: "$filter=" + Self.encoded("ChannelUri eq '\(quoted)'"))
@@ -89,7 +89,7 @@ extension HubClient {
         }
     }
 
-    /// Makes a request that may be repeated without harm, and repeats it as ``patience`` says.
+    /// Makes a request that may be repeated without harm, and repeats it by ``patience``.
     private func performPatiently(
         _ method: SingleRequest.Method, _ path: String, query: [String] = [], headers: [SingleRequest.Header] = [],
         wantedHeaders: [String] = []
@@ -114,7 +114,7 @@ extension HubClient {
 }
 
 extension SingleRequest.Response {
-    /// What the header `Retry-After` asks for; `nil` without one.
+    /// The wait requested by the header `Retry-After`; `nil` without one.
     fileprivate var retryAfter: Milliseconds? {
         retryAfterSeconds > 0 ? .seconds(retryAfterSeconds) : nil
     }

@@ -1,6 +1,6 @@
 package import HeraldText
 
-/// How a hub reaches one device: its push service, and what that calls the device.
+/// The address of one device at a hub: its push service, and that service's handle.
 package enum HubDevice: Sendable, Hashable {
     /// Apple's; the token in hexadecimal digits.
     case apple(token: String)
@@ -16,7 +16,7 @@ package enum HubDevice: Sendable, Hashable {
     /// The element of a description and those of its handle, in the order that the hub demands.
     var form: (name: String, fields: [(name: String, value: String)]) {
         switch self {
-        // The hub gives tokens back in capitals, whatever it was given.
+        // The hub returns tokens in capitals, however they were sent.
         case .apple(let token): ("Apple", [("DeviceToken", token.uppercased())])
         case .gcm(let token): ("Gcm", [("GcmRegistrationId", token)])
         case .fcmV1(let token): ("FcmV1", [("FcmV1RegistrationId", token)])
@@ -26,7 +26,7 @@ package enum HubDevice: Sendable, Hashable {
         }
     }
 
-    /// Reads the handle of a description; `nil` when its kind is another (a template, a push service that is gone).
+    /// Reads the handle of a description; `nil` for another kind (a template, a push service that is gone).
     init?(kind: String, _ field: (String) -> String?) {
         switch kind {
         case "Apple": if let token = field("DeviceToken") { self = .apple(token: token) } else { return nil }
@@ -42,7 +42,7 @@ package enum HubDevice: Sendable, Hashable {
         }
     }
 
-    /// Throws when the hub could not take the handle: it is printable ASCII, and Apple's an even number of hexadecimal
+    /// Throws for a handle that the hub would reject: it is printable ASCII, and Apple's an even number of hexadecimal
     /// digits.
     package func check() throws(InvalidArgument) {
         for (name, value) in form.fields {
@@ -65,14 +65,14 @@ package enum HubDevice: Sendable, Hashable {
     }
 }
 
-/// What a hub's tags may be.
+/// The rules for a hub's tags.
 package enum HubTags {
-    /// So many a registration may have.
+    /// The most tags of a registration.
     package static let countLimit = 60
-    /// So many characters one may have.
+    /// The most characters of a tag.
     package static let lengthLimit = 120
 
-    /// Throws with what is wrong with tags that a registration is to have.
+    /// Throws with the fault of a registration's tags.
     package static func check(_ tags: [String]) throws(InvalidArgument) {
         guard tags.count <= countLimit else {
             throw InvalidArgument("a registration has at most \(countLimit) tags, not \(tags.count)")

@@ -1,19 +1,19 @@
 package import HeraldText
 
-/// A registration of a device at a hub, as the Atom entries say it.
+/// A registration of a device at a hub, as in an Atom entry.
 package struct HubRegistration: Sendable, Hashable {
-    /// The hub's name for it; `nil` in what is only written.
+    /// The hub's name for it; `nil` before it is written.
     package let id: String?
-    /// What the device can be reached by.
+    /// The tags that reach the device.
     package let tags: [String]
-    /// The device; `nil` when its kind is none that Herald writes, such as a template.
+    /// The device; `nil` for a kind that Herald does not write, such as a template.
     package let device: HubDevice?
 
-    /// Whether it says how a device is reached with whatever is sent to its tags, and was not made for an installation:
-    /// the hub gives such a one a tag of its own.
+    /// Whether it addresses the device for everything sent to its tags, and was not made for an installation, whose
+    /// registrations get a tag of their own from the hub.
     package var isNative: Bool { device != nil && !tags.contains { $0.hasPrefix("$InstallationId:") } }
 
-    /// What a registration is to be; throws when the hub would not take it.
+    /// A registration to be written; throws when the hub would reject it.
     ///
     /// - Parameter tags: a repeated one counts once.
     package init(_ device: HubDevice, tags: [String]) throws(InvalidArgument) {
@@ -49,12 +49,12 @@ package struct HubRegistration: Sendable, Hashable {
 
     // MARK: Reading
 
-    /// Reads an entry; throws with what is wrong with it.
+    /// Reads an entry; throws with its fault.
     package init(entry: [UInt8]) throws(InvalidArgument) {
         try self.init(XMLElement(document: entry))
     }
 
-    /// Reads a feed of entries; throws with what is wrong with it.
+    /// Reads a feed of entries; throws with its fault.
     package static func list(feed: [UInt8]) throws(InvalidArgument) -> [HubRegistration] {
         let feed = try XMLElement(document: feed)
         guard feed.name == "feed" else {

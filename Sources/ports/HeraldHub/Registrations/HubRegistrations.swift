@@ -1,4 +1,4 @@
-/// What is done with a hub's registrations: by the tutorial's backend, and by services that share the hub with others.
+/// Operations on a hub's registrations: for the tutorial's backend, and for services that share the hub with others.
 ///
 /// Blocks; every step may be repeated without harm.
 package struct HubRegistrations: Sendable {
@@ -9,8 +9,8 @@ package struct HubRegistrations: Sendable {
         self.client = client
     }
 
-    /// The id of the first registration that has the handle, whose others are deleted, or a new one: the tutorial's
-    /// way, for a hub that no other service registers devices with.
+    /// The id of the first registration of the handle, whose others are deleted, or a new one: the tutorial's way, for
+    /// a hub without other registering services.
     ///
     /// - Parameter handle: `nil` asks for a new one.
     package func id(forHandle handle: String?) -> HubResult<String> {
@@ -36,7 +36,7 @@ package struct HubRegistrations: Sendable {
     package struct OwnID: Sendable, Equatable {
         /// The registration to write: the first of the user's own, or a new one.
         package var id: String
-        /// The registrations of the handle that are none of the user's own, and stay as they are.
+        /// The registrations of the handle that belong to others, and stay as they are.
         package var others: [HubRegistration]
     }
 
@@ -44,7 +44,7 @@ package struct HubRegistrations: Sendable {
     ///
     /// A user's own registrations have the user's tag, are no templates, and belong to no installation.
     ///
-    /// - Parameter tag: the user's own.
+    /// - Parameter tag: the user's own tag.
     package func id(forHandle handle: String, tag: String) -> HubResult<OwnID> {
         switch client.registrations(ofHandle: handle) {
         case .failure(let failure): return .failure(failure)
@@ -57,7 +57,7 @@ package struct HubRegistrations: Sendable {
         }
     }
 
-    /// Puts a device at an id, whatever is there; `gone` when the id is none any more.
+    /// Puts a device at an id, replacing any other; `gone` when the id is not valid any more.
     package func put(_ registration: HubRegistration, at id: String) -> HubResult<Void> {
         client.put(registration, at: id)
     }

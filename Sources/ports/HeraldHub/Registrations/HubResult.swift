@@ -1,6 +1,6 @@
 package import HeraldHTTP
 
-/// What came of a request to a hub.
+/// The outcome of a request to a hub.
 package enum HubResult<Value: Sendable>: Sendable {
     case success(Value)
     case failure(HubFailure)
@@ -8,7 +8,7 @@ package enum HubResult<Value: Sendable>: Sendable {
 
 extension HubResult: Equatable where Value: Equatable {}
 
-/// Why a hub did not do what it was asked for.
+/// The reason why a hub did not fulfil a request.
 package enum HubFailure: Sendable, Hashable {
     /// 404: there is no such hub, or no such registration.
     case notFound(detail: String?)
@@ -21,10 +21,10 @@ package enum HubFailure: Sendable, Hashable {
     case refused(status: Int, retryAfterSeconds: Int64, detail: String?)
     /// There is no answer.
     case unanswered(FailureKind, detail: String)
-    /// The answer is not what the service's documents say.
+    /// The answer contradicts the service's documents.
     case unreadable(reason: String)
 
-    /// The failure that an answer says.
+    /// The failure in an answer.
     init(_ response: SingleRequest.Response) {
         var detail = Self.detail(of: response.body)
         if let id = response.headers[TrackingID.header] { detail = TrackingID.adding(id, to: detail) }
@@ -37,7 +37,7 @@ package enum HubFailure: Sendable, Hashable {
         }
     }
 
-    /// The answer's status; `nil` without an answer that can be read.
+    /// The answer's status; `nil` without a readable answer.
     package var status: Int? {
         switch self {
         case .notFound: 404
@@ -48,7 +48,7 @@ package enum HubFailure: Sendable, Hashable {
         }
     }
 
-    /// What the hub, or the network, says of it; may hold any characters.
+    /// The explanation of the hub, or of the network; may hold any characters.
     package var detail: String? {
         switch self {
         case .notFound(let detail), .gone(let detail), .preconditionFailed(let detail), .refused(_, _, let detail):

@@ -1,27 +1,27 @@
 package import HeraldTime
 
-/// How often, and after which waits, a request that may be repeated without harm is made again.
+/// The number and waits of repetitions of a request that may be repeated without harm.
 ///
-/// What the other side answers decides: too many requests, busy. A wait that it asks for is kept; when that is longer
-/// than ``longestWait``, the answer stands.
+/// The other side's answer decides: too many requests, busy. A requested wait is respected; when it is longer than
+/// ``longestWait``, the answer stands.
 package struct RequestPatience: Sendable {
-    /// So often a request is repeated.
+    /// The most repetitions of a request.
     package static let repeatLimit = 3
-    /// The first wait that nobody asked for; each of the next ones is twice as long.
+    /// The first unrequested wait; each of the next ones is twice as long.
     package static let firstWait: Milliseconds = .seconds(1)
 
-    /// No wait is longer.
+    /// The longest wait.
     package let longestWait: Milliseconds
 
     package init(longestWait: Milliseconds = .minutes(1)) {
         self.longestWait = longestWait
     }
 
-    /// How long until the request is made again; `nil` when its answer stands.
+    /// The wait before the request is repeated; `nil` when its answer stands.
     ///
     /// - Parameters:
-    ///   - retryAfter: what the header `Retry-After` asks for.
-    ///   - repeats: how often it was repeated before.
+    ///   - retryAfter: the wait requested by the header `Retry-After`.
+    ///   - repeats: the number of earlier repetitions.
     package func wait(after status: Int, retryAfter: Milliseconds?, repeats: Int) -> Milliseconds? {
         let isPassing =
             switch status {

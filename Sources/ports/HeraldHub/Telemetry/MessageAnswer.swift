@@ -1,27 +1,26 @@
 internal import HeraldText
 public import HeraldTime
 
-/// What a hub's answer to a question about one of its messages means.
+/// The meaning of a hub's answer to a question about one of its messages.
 public enum MessageAnswer: Sendable, Hashable {
     /// It knows the message.
     case details(MessageDetails)
     /// It does not know the message: not yet, or no longer.
     case notKnown
-    /// It says nothing of the message, and would not say anything of another: it is busy, away, or refuses our
-    /// credentials.
+    /// It has no information about any message: it is busy, away, or refuses our credentials.
     case unavailable(reason: String, retryAfter: Milliseconds?)
 
-    /// So long a hub is left alone at most, whatever it says.
+    /// The longest pause of a hub, whatever it requests.
     static let longestPause: Milliseconds = .minutes(10)
 
     /// Classifies an answer.
     ///
-    /// 404 comes before a message is known and for an id that is none (documents disagree), and so do other refusals of one
-    /// message: all are asked again until they are too old. 403 says that the right is missing, the quota is used up or, in
-    /// older versions, that too much was asked: all of that is so for every message.
+    /// 404 is the answer before a message is known and for an invalid id (documents disagree), as are other refusals of
+    /// one message: all are asked again until they are too old. 403 means that the right is missing, the quota is used
+    /// up or, in older versions, that there were too many requests: all of that holds for every message.
     ///
     /// - Parameters:
-    ///   - retryAfter: the header as it came, seconds or a date.
+    ///   - retryAfter: the header as received, seconds or a date.
     ///   - now: epoch milliseconds, for a date.
     public init(status: Int, retryAfter: String?, body: [UInt8], now: Int64) {
         switch status {

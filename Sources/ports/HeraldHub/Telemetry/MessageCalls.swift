@@ -6,7 +6,7 @@ public import HeraldTime
 ///
 /// The caller hands over the events of `owner`, calls ``tick(_:)`` when ``nextDeadline`` passes, and drains the answers.
 public final class MessageCalls {
-    /// A new token is made so long before the last one ends.
+    /// The time before the last token's end at which a new one is made.
     private static let renewalSeconds: Int64 = 300
 
     private var pool: ConnectionPool
@@ -34,7 +34,7 @@ public final class MessageCalls {
         self.timeout = timeout
     }
 
-    /// When ``tick(_:)`` is due next, if at all.
+    /// The time at which ``tick(_:)`` is due next, if at all.
     public var nextDeadline: MonotonicTime? { pool.nextDeadline }
 
     /// Asks about a message.
@@ -52,10 +52,10 @@ public final class MessageCalls {
     /// Receives an event whose token has these calls' owner.
     public func handle(_ event: ReadyEvent, now: MonotonicTime) { pool.handle(event, now: now) }
 
-    /// Ends the calls whose deadline has passed, and does what else is due.
+    /// Ends the calls whose deadline has passed, and does other due work.
     public func tick(_ now: MonotonicTime) { pool.tick(now) }
 
-    /// Hands over the answers that have come.
+    /// Calls `body` with the answers that have arrived.
     public func drain(wall: WallTime, _ body: (_ token: UInt64, MessageAnswer) -> Void) {
         var answers: [(UInt64, MessageAnswer)] = []
         for completion in pool.completions {

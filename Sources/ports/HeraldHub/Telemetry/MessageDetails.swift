@@ -1,8 +1,8 @@
 public import HeraldText
 
-/// What a hub says of one of its messages: `GET /HUB/messages/ID`, a document `NotificationDetails`.
+/// A hub's details of one of its messages: `GET /HUB/messages/ID`, a document `NotificationDetails`.
 public struct MessageDetails: Sendable, Hashable {
-    /// Where a message stands.
+    /// The state of a message.
     public struct State: Sendable, Hashable {
         /// The hub's word, as it came.
         public let name: String

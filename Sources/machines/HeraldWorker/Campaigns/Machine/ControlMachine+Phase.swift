@@ -2,14 +2,14 @@ internal import HeraldKernel
 internal import HeraldTime
 
 extension ControlMachine {
-    /// How far it is with the topic.
+    /// The progress with the topic.
     enum Phase: CheckedState {
         case idle
         /// It asks for the topic's partitions.
         case looking
-        /// It reads what stands in the topic, to the end.
+        /// It reads the topic's content, to the end.
         case reading
-        /// It has read all, and reads what comes; the partitions are counted again at this moment.
+        /// It has read everything, and reads new records; the partitions are counted again at this moment.
         case following(countsAt: MonotonicTime)
         /// It follows, and asks whether the topic has the same partitions.
         case counting

@@ -6,76 +6,76 @@ internal import HeraldKernel
 package import HeraldText
 package import HeraldTime
 
-/// Follows the campaigns topic for the lanes of a worker, and writes that a campaign is paused when one of them says that
-/// too many of its events failed: pure.
+/// Follows the campaigns topic for the lanes of a worker, and records a campaign's pause when one of them reports too
+/// many failures: pure.
 ///
-/// Lanes hear of what stands in the topic when all of it is read, so that no long outdated state reaches them. A pause is
-/// only written of what a lane has judged: whatever an operator has decided since counts for more.
+/// Lanes learn the topic's content when all of it is read, so that no outdated state reaches them. A pause is only
+/// recorded for the control that a lane has judged: an operator's later decision takes precedence.
 package struct ControlMachine: JobMachine {
-    /// What it wants done.
+    /// An order of the machine.
     package enum Action: Equatable, Sendable {
         /// Asks for the topic's partitions: ``found(_:now:)``, ``notFound(_:now:)``.
         case findPartitions
-        /// Reads these partitions from their beginning and goes on at their end: ``receive(key:value:)``,
+        /// Reads these partitions from their beginning and continues at their end: ``receive(key:value:)``,
         /// ``reachedEnd(now:)``, ``readingFailed(_:now:)``.
         case read([TopicPartition])
-        /// Tells every lane, and those that are still to start.
+        /// Informs every lane, and those that are still to start.
         case tell(String, CampaignControl)
-        /// What stands in the topic was told, or there is no topic: lanes need not wait any more.
+        /// The topic's content was reported, or there is no topic: lanes stop waiting.
         case settled
         /// Writes the control record of a campaign: ``written(_:now:)``.
         case write(String, CampaignControl)
         case notice(Notice)
     }
 
-    /// What people should know.
+    /// News for the operator.
     package enum Notice: Equatable, Sendable {
         /// Campaigns are neither paused nor cancelled meanwhile.
         case unreadable(KafkaError)
         /// This has changed while it followed.
         case changed(String, CampaignControl)
-        /// That a campaign is paused could not be written yet.
+        /// A campaign's pause could not be recorded yet.
         case unwritten(CampaignFailures, KafkaError)
     }
 
-    /// Between two looks for a topic that is missing, and two tries to write.
+    /// The time between two looks for a missing topic, and between two attempts to write.
     static let restTime: Milliseconds = .seconds(2)
-    /// Partitions that were added are found within this time.
+    /// The time within which added partitions are found.
     static let countInterval: Milliseconds = .minutes(1)
-    /// Of a campaign whose record is gone.
+    /// The control of a campaign whose record is gone.
     static let unwritten = CampaignControl(state: .running, at: WallTime(milliseconds: 0), by: "")
 
-    /// The worker, as it signs what it writes.
+    /// The worker's name in its records.
     private let worker: String
     private var phase = Phase.idle
     private var actions: [Action] = []
 
-    /// What is read on the way to the end has been overtaken by what comes later, perhaps.
+    /// The states read so far; on the way to the end, later records may supersede them.
     private var states = CampaignStates()
-    /// What lanes were told.
+    /// The controls that lanes know.
     private var told: [String: CampaignControl] = [:]
     private var partitions: [TopicPartition] = []
     private var hasSettled = false
-    /// The last trouble that people were told of.
+    /// The last trouble reported to the operator.
     private var trouble: KafkaError?
 
-    /// What lanes say, in the order in which it is dealt with.
+    /// The lanes' reports, in the order of their handling.
     private var failures: [CampaignFailures] = []
-    /// What is being written now.
+    /// The report whose pause is being recorded.
     private var writing: CampaignFailures?
     private var nextWrite = MonotonicTime.distantPast
-    /// What each campaign was to do when it was written that it is paused, which may not be read yet: other lanes see the
-    /// same failures, and an operator may have answered the first pause.
+    /// The control under which each campaign's pause was recorded, whose record may not be read yet: other lanes see
+    /// the same failures, and an operator may have answered the first pause.
     private var paused: [String: CampaignControl] = [:]
 
     /// A machine that does nothing before its first turn.
     ///
-    /// - Parameter worker: the worker, as it signs what it writes.
+    /// - Parameter worker: the worker's name in its records.
     package init(worker: String) { self.worker = worker }
 
     // MARK: Inputs
 
-    /// These are the topic's partitions.
+    /// Takes the topic's partitions.
     package mutating func found(_ partitions: [TopicPartition], now: Moment) {
         switch phase {
         case .counting where partitions == self.partitions: phase.become(.following(countsAt: Self.nextCount(now)))
@@ -88,15 +88,15 @@ package struct ControlMachine: JobMachine {
         }
     }
 
-    /// A record of the topic, in its order.
+    /// Takes a record of the topic, in its order.
     ///
-    /// - Throws: when it should be a control record and is none: it is ignored.
+    /// - Throws: for a record that is no control record although it should be one: it is ignored.
     package mutating func receive(key: RawSpan, value: RawSpan?) throws(InvalidArgument) {
         try states.record(key: key, value: value)
         if isFollowing { tell() }
     }
 
-    /// What stood in the topic is read.
+    /// Notes that the topic's content is read.
     package mutating func reachedEnd(now: Moment) {
         guard case .reading = phase else { return }
         phase.become(.following(countsAt: Self.nextCount(now)))
@@ -105,9 +105,9 @@ package struct ControlMachine: JobMachine {
         settle()
     }
 
-    /// It is not known which partitions the topic has.
+    /// Notes that the topic's partitions are unknown.
     package mutating func notFound(_ error: KafkaError, now: Moment) {
-        // Brokers that are away are waited for, by the reader as well.
+        // The machine waits for absent brokers, as does the reader.
         if case .counting = phase, !error.isOfTopic {
             phase.become(.following(countsAt: Self.nextCount(now)))
         } else {
@@ -115,7 +115,7 @@ package struct ControlMachine: JobMachine {
         }
     }
 
-    /// The topic is missing, or can't be read.
+    /// Notes that the topic is missing or unreadable.
     package mutating func readingFailed(_ error: KafkaError, now: Moment) {
         // One cause shows in several ways.
         guard ![.idle, .resting, .ended].contains(phase.name) else { return }
@@ -123,14 +123,14 @@ package struct ControlMachine: JobMachine {
         let isMissing = error.isOfTopic && error.kind != .forbidden
         if error.code != trouble?.code, !isMissing { actions.append(.notice(.unreadable(error))) }
         trouble = error
-        // Then there is nothing that a start should wait for.
+        // Then a start has nothing to wait for.
         if error.isOfTopic { settle() }
     }
 
-    /// Too many of a campaign's events failed, a lane says.
+    /// Takes a lane's report that too many of a campaign's events failed.
     package mutating func failing(_ failures: CampaignFailures) { self.failures.append(failures) }
 
-    /// What was to be written is written, or not; perhaps it was all the same.
+    /// Takes the result of a write; a failed one may have been made all the same.
     package mutating func written(_ error: KafkaError?, now: Moment) {
         guard let failures = writing else { return }
         writing = nil
@@ -143,7 +143,7 @@ package struct ControlMachine: JobMachine {
         nextWrite = now.monotonic.advanced(by: Self.restTime)
     }
 
-    /// The worker ends.
+    /// Ends the machine with its worker.
     package mutating func stop() {
         if phase.name != .ended { phase.become(.ended) }
     }
@@ -179,7 +179,7 @@ package struct ControlMachine: JobMachine {
 
     package var isOver: Bool { phase.name == .ended }
 
-    /// Whether all that stood in the topic is read, and lanes hear of each change.
+    /// Whether the topic's content is read, and lanes learn each change.
     package var isFollowing: Bool { [.following, .counting].contains(phase.name) }
 
     private mutating func look() {
@@ -191,14 +191,14 @@ package struct ControlMachine: JobMachine {
         now.monotonic.advanced(by: countInterval)
     }
 
-    /// Lanes wait for it once.
+    /// Settles the machine once.
     private mutating func settle() {
         guard !hasSettled else { return }
         hasSettled = true
         actions.append(.settled)
     }
 
-    /// Tells lanes what has changed.
+    /// Reports changes to the lanes.
     private mutating func tell() {
         for name in states.names.union(told.keys).sorted() {
             let control = states.control(of: name)

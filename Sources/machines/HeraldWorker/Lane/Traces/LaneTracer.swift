@@ -4,13 +4,13 @@ import HeraldEvents
 import HeraldTelemetry
 import HeraldTime
 
-/// A lane's spans: of each event that is recorded one from its record's arrival to its end, and below it one for each
-/// call and one for what made its outcome durable.
+/// A lane's spans: for each recorded event one from its record's arrival to its end, and below it one for each call and
+/// one for the record that made its outcome durable.
 ///
-/// It belongs to the lane's thread, and never waits: spans that have ended are put into a queue in passing, and what
-/// there is no room for is dropped and counted. docs/TRACES.md has the tree.
+/// It belongs to the lane's thread, and never waits: ended spans are put into a queue in passing, and those without
+/// room are dropped and counted. docs/TRACES.md has the tree.
 package final class LaneTracer {
-    /// So many spans wait here while another thread has the queue.
+    /// The number of spans that wait here while another thread has the queue.
     private static let patience = 4 * SpanQueue.batchLimit
 
     private let tracing: Tracing
@@ -23,7 +23,7 @@ package final class LaneTracer {
 
     /// For a lane with this many slots.
     ///
-    /// - Parameter seed: of the spans' ids.
+    /// - Parameter seed: the seed of the spans' ids.
     package init(_ tracing: Tracing, slots: Int, pushServices: [String], seed: UInt64) {
         self.tracing = tracing
         self.pushServices = pushServices
@@ -31,14 +31,14 @@ package final class LaneTracer {
         random = SplitMix64(seed: seed)
     }
 
-    /// The engine has this many slots from now on, which are never fewer than before.
+    /// Grows to this many slots, never fewer than before.
     func grow(to slots: Int) {
         events += Array(repeating: nil, count: slots - events.count)
     }
 
     // MARK: The event
 
-    /// What the record of an event says of its trace.
+    /// The trace contexts in an event's record.
     struct Origin {
         /// The producer's span, or the event's first one: the parent of all that follow.
         var parent: TraceContext?
@@ -46,23 +46,23 @@ package final class LaneTracer {
         var writer: TraceContext?
     }
 
-    /// The context of an event that was taken, if it is to be recorded.
+    /// The context of a taken event, if it is to be recorded.
     func context(after origin: Origin) -> TraceContext? {
         let traceID = origin.parent?.traceID ?? TraceID(high: identifier(), low: identifier())
         guard tracing.sampler.records(traceID, parent: origin.parent) else { return nil }
         return TraceContext(traceID: traceID, spanID: identifier(), isSampled: true)
     }
 
-    /// An event has arrived.
+    /// Begins an event's span.
     func begin(
         _ slot: SlotID, _ context: TraceContext, after origin: Origin, _ facts: RecordedEvent.Facts, now: Moment
     ) {
         events[Int(slot.index)] = RecordedEvent(slot, context, after: origin, facts, now: now)
     }
 
-    /// The event's slot is given back.
+    /// Ends an event's span when its slot is given back.
     ///
-    /// - Parameter isRecorded: whether its outcome is durable; else a consumer takes it again.
+    /// - Parameter isRecorded: whether its outcome is durable; otherwise a consumer takes it again.
     func end(_ slot: Int32, isRecorded: Bool, now: MonotonicTime) {
         guard let event = events[Int(slot)] else { return }
         events[Int(slot)] = nil
@@ -75,7 +75,7 @@ package final class LaneTracer {
 
     // MARK: Its calls
 
-    /// A call begins: the `traceparent` that the backend gets, `nil` when the event is not recorded.
+    /// Begins a call's span; returns the backend's `traceparent`, `nil` when the event is not recorded.
     func beginCall(_ token: CallToken, now: MonotonicTime) -> [UInt8]? {
         guard let event = recorded(token.slot) else { return nil }
         let call = RecordedCall(
@@ -84,7 +84,7 @@ package final class LaneTracer {
         return TraceContext(traceID: event.context.traceID, spanID: call.spanID, isSampled: true).bytes
     }
 
-    /// A call has ended.
+    /// Ends a call's span.
     func endCall(_ token: CallToken, _ answer: EndedCall, now: MonotonicTime) {
         guard let event = recorded(token.slot),
             let index = event.calls.firstIndex(where: { $0.service == Int(token.service) })
@@ -95,7 +95,7 @@ package final class LaneTracer {
 
     // MARK: Its records
 
-    /// A record of the event is produced.
+    /// Notes that a record of the event is produced.
     func note(_ production: Production, retryDelays: [DelayName], now: MonotonicTime) {
         guard let event = recorded(production.slot) else { return }
         let settlement = event.settlement ?? RecordedSettlement(spanID: identifier(), began: now)
@@ -103,7 +103,7 @@ package final class LaneTracer {
         event.settlement = settlement
     }
 
-    /// What a retry or a dead letter says of the trace, beside the original's headers.
+    /// Appends the trace headers of a retry or a dead letter to the original's.
     ///
     /// An event that came without a trace context gets one, so that all of its stays are one trace, or none.
     func appendHeaders(_ slot: SlotID, isTraced: Bool, to headers: inout HeaderList) {
@@ -122,13 +122,13 @@ package final class LaneTracer {
 
     // MARK: The way out
 
-    /// Puts what has ended into the queue, unless another thread has it at this moment.
+    /// Puts ended spans into the queue, unless another thread has it at this moment.
     func handOver() {
         guard !ended.isEmpty || dropped > 0 else { return }
         tracing.queue.offer(&ended, alreadyDropped: &dropped)
     }
 
-    /// The lane ends: what is left goes, too.
+    /// Hands over the remaining spans at the lane's end.
     func close() {
         tracing.queue.add(ended, alreadyDropped: dropped)
         (ended, dropped) = ([], 0)

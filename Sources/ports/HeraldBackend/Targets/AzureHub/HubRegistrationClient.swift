@@ -96,7 +96,7 @@ public struct HubRegistrationClient: Sendable {
 public struct OtherRegistration: Sendable, Equatable {
     /// The hub's name for it.
     public var id: String
-    /// What it is reached by.
+    /// The tags that reach it.
     public var tags: [String]
     /// Whether it is neither a template nor an installation's.
     public var isNative: Bool

@@ -68,7 +68,7 @@ public final class HubTarget: Target {
         bytes.byteCount == 0 ? [] : bytes.withUnsafeBytes { Array($0) }
     }
 
-    /// What the hub's words mean beside the status.
+    /// The meaning of the hub's words beside the status.
     public func verdict(on status: Int, hasRetryAfter: Bool, detail: String?) -> CallVerdict? {
         CallVerdict(readAtHub: status, hasRetryAfter: hasRetryAfter, detail: detail)
     }

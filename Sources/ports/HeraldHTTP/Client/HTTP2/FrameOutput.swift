@@ -2,27 +2,27 @@ internal import CNGHTTP2
 
 /// Frames of one session on their way to its socket, in as few writes as possible.
 struct FrameOutput {
-    /// What became of a write.
+    /// The outcome of a write.
     enum Written {
-        /// Nothing is left to write, for now.
+        /// Nothing is left to write.
         case all
         /// The rest has to wait until the socket takes more.
         case some
         case failed
     }
 
-    /// So many bytes are gathered for one write.
+    /// The number of bytes gathered for one write.
     private static let size = 32 * 1_024
 
     private var bytes: [UInt8] = []
     private var start = 0
 
-    /// How many bytes are serialised and not written.
+    /// The number of bytes serialised and not written.
     var waitingCount: Int { bytes.count - start }
 
-    /// Writes what is queued.
+    /// Writes the queued frames.
     ///
-    /// - Parameter serialized: gets the byte count of each frame as it is serialised, or nghttp2's error, negative.
+    /// - Parameter serialized: receives the byte count of each frame as it is serialised, or nghttp2's error, negative.
     mutating func write(
         of session: OpaquePointer, serialized: (Int) -> Void, _ send: (UnsafeRawBufferPointer) -> Transport.Result
     ) -> Written {

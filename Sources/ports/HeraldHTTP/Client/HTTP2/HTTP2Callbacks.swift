@@ -5,7 +5,7 @@ internal import Glibc
 enum HTTP2Callbacks {
     private typealias Pointer = UnsafeMutablePointer<HTTP2Streams>
 
-    /// What every session is made with; it lives as long as the process.
+    /// The callbacks of every session; they live as long as the process.
     nonisolated(unsafe) static let shared: OpaquePointer? = {
         var callbacks: OpaquePointer?
         nghttp2_session_callbacks_new(&callbacks)
@@ -27,7 +27,7 @@ enum HTTP2Callbacks {
         context?.assumingMemoryBound(to: HTTP2Streams.self)
     }
 
-    /// The place of nghttp2's stream in the table; `nil` for one that is no call's.
+    /// The place of nghttp2's stream in the table; `nil` for one without a call.
     private static func index(_ session: OpaquePointer?, _ id: Int32, _ state: Pointer) -> Int? {
         // A stream's callbacks follow one another, and nghttp2 has to search for each.
         if state.pointee.isLatest(id) { return state.pointee.latest }
@@ -85,7 +85,7 @@ enum HTTP2Callbacks {
                 break
             }
             guard UInt32(header.flags) & NGHTTP2_FLAG_END_STREAM.rawValue != 0 else { break }
-            // The rest of a call that is answered is of no use to anybody.
+            // The rest of an answered call is useless.
             if !state.pointee.ended(index) { reset(session, header.stream_id, NGHTTP2_CANCEL) }
         default: break
         }
@@ -94,7 +94,7 @@ enum HTTP2Callbacks {
 
     private static let invalidFrame: nghttp2_on_invalid_frame_recv_callback = { _, frame, code, context in
         guard let frame, let state = state(context) else { return failure }
-        // On a call's stream it costs that stream alone.
+        // On a call's stream the error ends that stream alone.
         if frame.pointee.hd.stream_id == 0 { state.pointee.note(String(cString: nghttp2_strerror(code))) }
         return 0
     }

@@ -3,9 +3,9 @@ internal import CSSL
 
 /// Offers HTTP/2 in the handshake of one connection of libcurl, and learns whether the other side agreed.
 ///
-/// libcurl must not know of it: where ALPN is its own business it begins to speak HTTP/2 itself, even on a connection
-/// that it only makes (since 7.88 by its filters). So its ALPN is off, and we set OpenSSL's in the callback that it has
-/// for such purposes. It forgets which connection a handle has made, so that OpenSSL has to call us back as well.
+/// libcurl must not know of it: with ALPN of its own it begins to speak HTTP/2 itself, even on a connection that it
+/// only makes (since 7.88 by its filters). So its ALPN is off, and we set OpenSSL's in its callback for such purposes.
+/// It forgets which connection a handle has made, so that OpenSSL has to call us back as well.
 final class HTTP2Offer {
     /// Whether the other side agreed to HTTP/2.
     private(set) var isAgreed = false

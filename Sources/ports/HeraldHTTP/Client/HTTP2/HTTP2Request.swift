@@ -1,10 +1,10 @@
 internal import CNGHTTP2
 internal import Glibc
 
-/// Turns a request that was written for HTTP/1.1 into the header fields of HTTP/2; its memory is used again.
+/// Turns a request written for HTTP/1.1 into the header fields of HTTP/2; its memory is reused.
 ///
-/// Requests are our own, well-formed and with one space where one is allowed. So they are written in one way, whatever
-/// connection will carry them.
+/// Requests are our own, well-formed and with one space where one is allowed. So they are written in one way for any
+/// connection.
 struct HTTP2Request: ~Copyable {
     private static let carriageReturn = UInt8(ascii: "\r")
     private static let space = UInt8(ascii: " ")
@@ -12,8 +12,8 @@ struct HTTP2Request: ~Copyable {
     /// Names of pseudo-headers, for as long as the process lives.
     private static let (method, scheme, authority, path): (StaticString, StaticString, StaticString, StaticString) =
         (":method", ":scheme", ":authority", ":path")
-    /// Values that no table may keep, neither ours nor that of anyone who passes them on: secrets, and what is never
-    /// the same again (RFC 7541, 7.1.3).
+    /// Values that no table may keep, neither ours nor an intermediary's: secrets, and values that never recur (RFC
+    /// 7541, 7.1.3).
     private static let unindexed: [StaticString] = [
         "authorization", "proxy-authorization", "cookie", "idempotency-key", "traceparent", "tracestate",
     ]
@@ -32,9 +32,9 @@ struct HTTP2Request: ~Copyable {
         head.deallocate()
     }
 
-    /// Reads the head, and says where the body begins; `nil` for what is no request.
+    /// Reads the head, and returns the start of the body; `nil` for an invalid request.
     ///
-    /// The fields are good until the next call.
+    /// The fields are valid until the next call.
     mutating func read(_ request: UnsafeRawBufferPointer) -> Int? {
         fields.removeAll(keepingCapacity: true)
         if request.count > head.count {
@@ -60,7 +60,7 @@ struct HTTP2Request: ~Copyable {
             for letter in place..<nameEnd where (65...90).contains(base[letter]) { base[letter] |= 0x20 }
             let (value, valueCount) = (base + nameEnd + 2, end - nameEnd - 2)
             if Self.isEqual(base + place, nameEnd - place, "host") {
-                // In front of every field that is none of HTTP's own.
+                // It precedes every field that is not HTTP's own.
                 fields.insert(Self.field(Self.authority, value, valueCount), at: authorityPlace)
             } else {
                 let isUnindexed = Self.unindexed.contains { Self.isEqual(base + place, nameEnd - place, $0) }

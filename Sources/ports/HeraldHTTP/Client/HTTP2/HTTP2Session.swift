@@ -3,28 +3,28 @@ internal import Glibc
 
 /// HTTP/2 on one connection: requests in, frames out; frames in, answers out.
 ///
-/// Alone owns its `nghttp2_session`, and knows no socket. Everything happens on the loop's thread.
+/// It alone owns its `nghttp2_session`, and knows no socket. Everything happens on the loop's thread.
 final class HTTP2Session {
-    /// So many bytes may come before we have to allow more, for all calls together.
+    /// The number of bytes that may arrive before we have to allow more, for all calls together.
     private static let windowSize: Int32 = 1_024 * 1_024
 
     /// Whether frames may lie here that have to be written.
     var isDirty = false
-    /// At a fixed address, which callbacks get, so that one costs no reference count.
+    /// The state, at a fixed address for the callbacks, so that one costs no reference count.
     private let state: UnsafeMutablePointer<HTTP2Streams>
     private let session: OpaquePointer
     private var request: HTTP2Request
     private var output = FrameOutput()
 
-    /// A session that has not said anything yet; `nil` without memory.
+    /// A session before its first frame; `nil` without memory.
     init?(isEncrypted: Bool, keepsLocation: Bool) {
         state = .allocate(capacity: 1)
         state.initialize(to: HTTP2Streams(keepsLocation: keepsLocation))
         request = HTTP2Request(isEncrypted: isEncrypted)
         var made: OpaquePointer?
         var option: OpaquePointer?
-        // Its check of messages drops an answer for what follows its status: a length that 204 may not have, or that is
-        // not the body's. What makes a status is checked by HTTP2Streams.
+        // Its check of messages drops an answer for faults after its status: a length that 204 may not have, or one
+        // that is not the body's. HTTP2Streams checks the status itself.
         if nghttp2_option_new(&option) == 0 {
             nghttp2_option_set_no_http_messaging(option, 1)
             nghttp2_session_client_new2(&made, HTTP2Callbacks.shared, state, option)
@@ -42,7 +42,7 @@ final class HTTP2Session {
                 settings_id: Int32(NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE.rawValue),
                 value: UInt32(AnswerReader.headerLimit)),
         ]
-        // They fail without memory alone, and then the first write does too.
+        // They only fail without memory, and then the first write does too.
         nghttp2_submit_settings(session, 0, settings, settings.count)
         nghttp2_session_set_local_window_size(session, 0, 0, Self.windowSize)
     }
@@ -53,27 +53,27 @@ final class HTTP2Session {
         state.deallocate()
     }
 
-    // MARK: What the other side has said
+    // MARK: News of the other side
 
-    /// Whether it said something new of ``places`` or ``isGoingAway``; asking forgets it.
+    /// Whether ``places`` or ``isGoingAway`` has news; asking forgets it.
     func takeNews() -> Bool {
         defer { state.pointee.hasNews = false }
         return state.pointee.hasNews
     }
 
-    /// How many calls it takes at once; `nil` until it has greeted.
+    /// The number of calls that it takes at once; `nil` until it has greeted.
     var places: Int? { state.pointee.places }
     /// Whether it takes no new call.
     var isGoingAway: Bool { state.pointee.isGoingAway }
-    /// Whether it wants to be spoken to over HTTP/1.1.
+    /// Whether it requires HTTP/1.1.
     var wantsHTTP1: Bool { state.pointee.wantsHTTP1 }
-    /// Whether the connection is of no use any more: we found fault with it, or both sides have said goodbye.
+    /// Whether the connection is unusable: it broke the rules, or both sides have said goodbye.
     var isOver: Bool {
         if state.pointee.fault != nil { return true }
         return nghttp2_session_want_read(session) == 0 && nghttp2_session_want_write(session) == 0
     }
 
-    /// What is wrong with what came; `nil` when nothing is.
+    /// The fault in the arrived bytes, if any.
     var failure: Failure? {
         state.pointee.fault.map { fault in
             let text = state.pointee.places == nil ? "the other side does not speak HTTP/2: \(fault)" : fault
@@ -104,7 +104,7 @@ final class HTTP2Session {
         return true
     }
 
-    /// The call is not wanted any more.
+    /// Abandons a call that is not wanted any more.
     func abandon(call: Int32) {
         guard let index = state.pointee.find(call: call) else { return }
         nghttp2_submit_rst_stream(
@@ -115,20 +115,20 @@ final class HTTP2Session {
     /// Asks the other side for a sign of life.
     func ask() { nghttp2_submit_ping(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), nil) }
 
-    /// Whether there is a call whose outcome is known since the last time.
+    /// Whether any call has a new outcome.
     var hasOutcomes: Bool { !state.pointee.outcomes.isEmpty }
 
-    /// Gives each call whose outcome is known since the last time, and whether the whole of it is written.
+    /// Calls `body` with each call with a new outcome, and whether the whole of it is written.
     func takeOutcomes(_ body: (borrowing HTTP2Streams.Stream, HTTP2Streams.Outcome.Kind, Bool) -> Void) {
         if !hasOutcomes { return }
         let written = writtenCount
         state.pointee.takeOutcomes { stream, kind in body(stream, kind, stream.isWhollyWritten(written)) }
     }
 
-    /// How many bytes the socket has taken.
+    /// The number of bytes that the socket has taken.
     private var writtenCount: Int { state.pointee.serializedCount - output.waitingCount }
 
-    /// How much of each call that has no outcome is written: those that began last come first.
+    /// The written part of each call without an outcome: those that began last come first.
     func forEachOpen(
         _ body: (_ stream: borrowing HTTP2Streams.Stream, _ isUntouched: Bool, _ isWhollyWritten: Bool) -> Void
     ) {
@@ -140,7 +140,7 @@ final class HTTP2Session {
 
     // MARK: Bytes
 
-    /// Takes bytes of the connection; false when that was the end of it.
+    /// Takes bytes of the connection; false at its end.
     func receive(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard state.pointee.received(bytes.count) else { return false }
         let count = nghttp2_session_mem_recv(session, bytes.bindMemory(to: UInt8.self).baseAddress, bytes.count)
@@ -148,7 +148,7 @@ final class HTTP2Session {
         return count >= 0 && !isOver
     }
 
-    /// Writes what is queued, in as few writes as possible.
+    /// Writes the queued frames, in as few writes as possible.
     func write(_ send: (UnsafeRawBufferPointer) -> Transport.Result) -> FrameOutput.Written {
         let state = state
         let written = output.write(
@@ -160,9 +160,9 @@ final class HTTP2Session {
         return written == .all && state.pointee.fault != nil ? .failed : written
     }
 
-    /// Tells the other side what was wrong with what it said, if it takes that at once (RFC 9113, section 5.4.1).
+    /// Sends the other side's fault to it, if the socket takes that at once (RFC 9113, section 5.4.1).
     ///
-    /// Where something waits to be written, nothing is: a call that the other side has not seen stays one.
+    /// While other bytes wait, nothing is sent: a call that the other side has not seen stays unseen.
     func sayGoodbye(_ send: (UnsafeRawBufferPointer) -> Transport.Result) {
         if output.waitingCount == 0 { _ = write(send) }
     }

@@ -1,9 +1,9 @@
 internal import CNGHTTP2
 internal import Glibc
 
-/// What a connection over HTTP/2 knows of its calls and of its other side; filled by nghttp2's callbacks.
+/// The state of a connection's calls over HTTP/2, and of its other side; filled by nghttp2's callbacks.
 ///
-/// What a frame or an error means for a call, with `Outcome.Kind` as the word for it:
+/// The meaning of a frame or an error for a call, with `Outcome.Kind` as the word for it:
 ///
 ///     frame or error                                              meaning
 ///     answer complete (END_STREAM), body longer than is kept      answered
@@ -17,7 +17,7 @@ internal import Glibc
 ///     frames against the rules of HTTP/2, or more than any need   the connection ends: lost, by what was written
 ///     connection closed, silent after PING                        the same
 struct HTTP2Streams {
-    /// What became of a call.
+    /// The outcome of a call.
     struct Outcome {
         enum Kind: Equatable {
             case answered
@@ -37,23 +37,23 @@ struct HTTP2Streams {
         var answer = AnswerState()
         var body: [UInt8] = []
         var bodyRead = 0
-        /// How many bytes of the connection lie in front of the call's first one; behind them no byte of it is written.
+        /// The number of the connection's bytes before the call's first one; below it no byte of it is written.
         var start = Int.max
-        /// How many bytes of the connection are written with the call's last one.
+        /// The number of the connection's bytes up to the call's last one.
         var end = Int.max
         /// Bytes of the answer's fields so far, interim answers included.
         var fieldBytes = 0
         /// The status that the fields being read announce; -1 without one.
         var announced: Int32 = -1
-        /// Whether one of them is no pseudo-field: those stand in front.
+        /// Whether one of them is no pseudo-field: those come first.
         var hasField = false
-        /// What is wrong with the answer.
+        /// The fault of the answer.
         var fault: AnswerReader.Fault?
-        /// Its outcome is known, or nobody wants it.
+        /// Whether its outcome is known, or unwanted.
         var isReported = false
-        /// The outcome was handed out, or nobody wants it.
+        /// Whether the outcome was handed out, or is unwanted.
         var isDone = false
-        /// nghttp2 knows it no more.
+        /// Whether nghttp2 has forgotten it.
         var isClosed = false
         var wasReset = false
     }
@@ -63,19 +63,19 @@ struct HTTP2Streams {
     private(set) var outcomes: [Outcome] = []
     private let keepsLocation: Bool
 
-    /// How many calls the other side takes at once; `nil` until its first SETTINGS.
+    /// The number of calls that the other side takes at once; `nil` until its first SETTINGS.
     private(set) var places: Int?
     var hasNews = false
     private(set) var isGoingAway = false
-    /// The other side wants to be spoken to over HTTP/1.1 (HTTP_1_1_REQUIRED, RFC 9113, 7).
+    /// Whether the other side requires HTTP/1.1 (HTTP_1_1_REQUIRED, RFC 9113, 7).
     private(set) var wantsHTTP1 = false
-    /// What is wrong with what came, for people.
+    /// The fault in the arrived bytes, for people.
     private(set) var fault: String?
-    /// The stream that a callback was about last.
+    /// The stream of the latest callback.
     var latest = 0
-    /// The stream whose last frame was serialised just now.
+    /// The stream whose last frame was just serialised.
     var endedStream: Int?
-    /// How many bytes were serialised before this frame.
+    /// The number of bytes serialised before this frame.
     var serializedCount = 0
     private var allowance = FrameAllowance()
     private var blockBytes = 0
@@ -98,17 +98,17 @@ struct HTTP2Streams {
         return index
     }
 
-    /// nghttp2 calls the stream so.
+    /// Sets nghttp2's identifier of the stream.
     mutating func name(_ index: Int, _ id: Int32) { streams[index].id = id }
 
-    /// The stream was never begun.
+    /// Forgets a stream that was never begun.
     mutating func forget(_ index: Int) {
         streams[index].isReported = true
         streams[index].isDone = true
         close(index)
     }
 
-    /// The call's stream, while its outcome is not known.
+    /// The call's stream, while its outcome is unknown.
     func find(call: Int32) -> Int? { streams.firstIndex { $0.call == call && !$0.isReported } }
 
     /// Whether that stream has this identifier, and nghttp2 still knows it.
@@ -118,13 +118,13 @@ struct HTTP2Streams {
 
     func find(id: Int32) -> Int? { streams.firstIndex { $0.id == id && !$0.isClosed } }
 
-    /// Nobody wants the stream's outcome any more.
+    /// Abandons a stream whose outcome is unwanted.
     mutating func abandon(_ index: Int) {
         streams[index].isReported = true
         done(index)
     }
 
-    /// The outcome was handed out.
+    /// Notes that the outcome was handed out.
     mutating func done(_ index: Int) {
         streams[index].isDone = true
         if streams[index].isClosed { free.append(index) }
@@ -151,7 +151,7 @@ struct HTTP2Streams {
         if streams[index].isDone { free.append(index) }
     }
 
-    /// nghttp2 knows the stream no more.
+    /// Notes that nghttp2 has forgotten the stream.
     mutating func closed(_ index: Int, code: UInt32) {
         if code == NGHTTP2_REFUSED_STREAM.rawValue, !streams[index].answer.isHeaderRead {
             report(index, .refused(code))
@@ -189,12 +189,12 @@ struct HTTP2Streams {
 
     // MARK: What comes
 
-    /// So many bytes came; false when that is more than answers need.
+    /// Counts received bytes; false when they are more than answers need.
     mutating func received(_ count: Int) -> Bool {
         allowance.spend(bytes: count) || fail("more was sent than answers need")
     }
 
-    /// A frame begins; false when it is one too many.
+    /// Begins a frame; false when it is one too many.
     mutating func beginFrame(_ header: nghttp2_frame_hd) -> Bool {
         let type = UInt32(header.type)
         if type == NGHTTP2_DATA.rawValue, header.length > 0 { return true }
@@ -212,10 +212,10 @@ struct HTTP2Streams {
         return false
     }
 
-    /// The connection is of no use any more; the first reason counts.
+    /// Notes that the connection has become unusable; the first reason counts.
     mutating func note(_ text: String) { fault = fault ?? text }
 
-    /// The other side's wishes, whenever it says them.
+    /// Takes the other side's limit of calls.
     mutating func offers(places: Int) {
         self.places = places
         hasNews = true
@@ -227,9 +227,9 @@ struct HTTP2Streams {
         hasNews = true
     }
 
-    /// A field of the answer; false when it is none that we take.
+    /// Takes a field of the answer; false when it is invalid.
     mutating func appendField(_ index: Int, _ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Bool {
-        // Trailers say nothing that is asked for.
+        // Trailers have nothing that is wanted.
         if streams[index].answer.isHeaderRead { return true }
         // As HTTP/2 counts them.
         streams[index].fieldBytes += name.count + value.count + 32
@@ -247,7 +247,7 @@ struct HTTP2Streams {
         return true
     }
 
-    /// The fields are all there; false when this is no answer that we take.
+    /// Ends the fields; false when this is no valid answer.
     mutating func endFields(_ index: Int) -> Bool {
         if streams[index].answer.isHeaderRead { return true }
         let status = streams[index].announced
@@ -265,7 +265,7 @@ struct HTTP2Streams {
         return true
     }
 
-    /// A piece of the body; false when no more is taken from now on.
+    /// Takes a piece of the body; false when no more is taken from now on.
     mutating func appendBody(_ index: Int, _ piece: UnsafeRawBufferPointer) -> Bool {
         if streams[index].isReported { return true }
         if streams[index].answer.appendBody(piece) == 0 { return true }
@@ -274,7 +274,7 @@ struct HTTP2Streams {
         return false
     }
 
-    /// The other side has said all of the stream; false when it did not wait for the whole call.
+    /// Ends the stream of the other side; false when it did not wait for the whole call.
     mutating func ended(_ index: Int) -> Bool {
         if streams[index].isReported { return true }
         if streams[index].answer.isHeaderRead {
@@ -308,7 +308,7 @@ extension HTTP2Streams.Stream {
         fault = nil
     }
 
-    /// What is wrong with a field whose name begins with a colon; `nil` when it is the status.
+    /// The fault of a field whose name begins with a colon; `nil` for the status.
     fileprivate mutating func appendPseudoField(
         _ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer
     ) -> AnswerReader.Fault? {
@@ -321,7 +321,7 @@ extension HTTP2Streams.Stream {
         return nil
     }
 
-    /// How much of the call is written, of a connection that has written so many bytes.
+    /// Whether the whole call is written, on a connection that has written this many bytes.
     func isWhollyWritten(_ count: Int) -> Bool { end <= count }
     func isUntouched(_ count: Int) -> Bool { start >= count }
 }
