@@ -16,8 +16,9 @@ extension Engine {
         return partitions.question(partition, at: offset)
     }
 
-    /// Ends the question: another client could read it, or could not find out. The lane reads the partition again from
-    /// its place.
+    /// Ends the question: another client could read it, or could not find out.
+    ///
+    /// The lane reads the partition again from its place.
     public mutating func batchIsReadable(_ partition: Int32) { _ = partitions.endQuestion(partition) }
 
     /// Passes over unreadable offsets, with one dead letter for all of them; the lane reads the partition again, from
