@@ -25,7 +25,7 @@ struct CampaignPeopleTests {
             #expect(try await fixture.campaign("cancel", "spring", "--yes").status == 0)
             #expect(try await run.waitForExit() == 3, "\(run.output)")
             #expect(
-                run.output.contains("10 of 30 recipients published, of 10 notifications 8 delivered, 1 failed, 1 "),
+                run.output.contains("10 of 30 recipients published: of 10 notifications 8 delivered, 1 failed, 1 "),
                 "\(run.output)")
             let list = try await fixture.campaign("report", "spring", "--not-reached", "-", "--audience", audience)
             #expect(list.status == 0, "\(list.output)")

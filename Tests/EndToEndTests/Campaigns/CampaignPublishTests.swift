@@ -333,7 +333,7 @@ struct CampaignPublishTests {
             let rest = try fixture.startTool(fixture.startWords("\(fixture.directory.path)/users.csv", more))
             #expect(try await rest.waitForExit() == 3, "\(rest.output)")
             #expect(
-                fixture.count("notifications.bulk") == 100 && rest.output.contains("99 notifications delivered, 1 not"))
+                fixture.count("notifications.bulk") == 100 && rest.output.contains("99 delivered, 1 failed"))
         }
     }
 

@@ -155,7 +155,7 @@ struct ConsoleCampaignTests {
             #expect(finished.text.contains(#""delivered":90"#), "\(finished.text)")
             #expect(fixture.isEachCalledOnce(90))
             let jobs = try await console.get("/api/jobs") { $0.text.contains("All published") }
-            #expect(jobs.text.contains("90 notifications delivered"), "\(jobs.text)")
+            #expect(jobs.text.contains("of 90 notifications 90 delivered"), "\(jobs.text)")
             let list = try await console.get("/api/campaigns") { $0.text.contains(#""finished":true"#) }
             #expect(list.text.contains(#""name":"spring""#), "\(list.text)")
             #expect(try await console.post("/api/campaigns/spring/cancel").status == 409)

@@ -115,7 +115,7 @@ struct ReplayTests {
         try await Fixture.run(Self.plan()) { fixture in
             try await fixture.publishDeadLetters(0..<5)
             let run = try await fixture.dlq("replay", "--where", "status = 503", "--yes", "--wait", "1s", "-o", "jsonl")
-            #expect(run.status == 3 && run.output.contains("do workers run?"), "\(run.output)")
+            #expect(run.status == 3 && run.output.contains("Do workers run?"), "\(run.output)")
             #expect(try object(run.output)["end"] as? String == "outcome-timeout")
             #expect(try await fixture.replayCounts().count == 1)
         }
