@@ -928,8 +928,8 @@ MUTANTS = [
         "FeedbackEngine.swift",
         "lastToken = former?.lastToken ?? 0",
         "lastToken = 0",
-        scenario="isAtomic=true followers=2 followerFaults=80 followerKills=0 lostMessages=200000 fatalErrors=100000 "
-        "abortableErrors=100000",
+        scenario="seed=65 isAtomic=true followers=3 followerFaults=80 followerKills=0 fatalErrors=200000 "
+        "abortableErrors=200000",
     ),
     Mutant(
         "a follower passes a message that has not come yet",
