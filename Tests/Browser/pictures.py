@@ -1,4 +1,4 @@
-"""Makes the pictures of docs/CONSOLE.md: each page, wide in light and dark, and narrow, with a day's content."""
+"""Makes the pictures of docs/CONSOLE.md: each page once, one of them in the dark and one narrow, with a day's content."""
 
 import io
 import json
@@ -77,13 +77,6 @@ def take(browser, name, width, dark):
     print(f"pictures: {file.relative_to(ROOT)} ({file.stat().st_size // 1024} KiB)")
 
 
-def take_all(browser, name):
-    take(browser, f"{name}-light", 1280, dark=False)
-    take(browser, f"{name}-dark", 1280, dark=True)
-    take(browser, f"{name}-narrow", 360, dark=False)
-    browser.looks(1280)
-
-
 def main():
     FOLDER.mkdir(parents=True, exist_ok=True)
     with Fixture(operator="olga") as fixture, Browser() as browser:
@@ -95,26 +88,27 @@ def main():
             keep_busy(fixture, turn)
             time.sleep(2)
         browser.wait_for_text("apns delivered")
-        take_all(browser, "now")
+        take(browser, "now-dark", 1280, dark=True)
+        browser.looks(1280)
         browser.open(fixture, "/failures")
         browser.wait_for_text("reason=attempts-exhausted")
-        take_all(browser, "failures")
+        take(browser, "failures-light", 1280, dark=False)
         browser.press("Plan the replay of reason=attempts-exhausted")
         browser.wait_for_text("would be replayed")
         take(browser, "plan-light", 1280, dark=False)
         browser.open(fixture, "/find?user=annika")
         browser.wait_for_text("What happened")
         browser.wait_for_text("herald explain")
-        take_all(browser, "find")
+        take(browser, "find-light", 1280, dark=False)
         browser.open(fixture, "/campaigns")
         browser.wait_for_text("spring-sale")
-        take_all(browser, "campaigns")
+        take(browser, "campaigns-light", 1280, dark=False)
         browser.press("spring-sale")
         browser.wait_for_text("finished")
         take(browser, "campaign-light", 1280, dark=False)
         browser.open(fixture, "/audit")
         browser.wait_for_text("dlq.replay")
-        take_all(browser, "audit")
+        take(browser, "audit-light", 1280, dark=False)
         fixture.misbehave({"status": 503})
         browser.open(fixture, "/")
         for turn in range(30):
@@ -123,7 +117,8 @@ def main():
                 break
             time.sleep(1)
         browser.wait_for_text("Outage since")
-        take_all(browser, "verdict")
+        take(browser, "verdict-light", 1280, dark=False)
+        take(browser, "verdict-narrow", 360, dark=False)
 
 
 if __name__ == "__main__":
