@@ -59,7 +59,7 @@ def arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("events", nargs="?", type=int, default=1_000_000, help="the backlog (default 1000000)")
     parser.add_argument("--cases", default="", metavar="LIST",
-                        help=f"names or beginnings (`age*`), by default all: {', '.join(cases.NAMES)}")
+                        help=f"names or beginnings (`age*`), by default all: {', '.join(cases.NAMES).replace('%', '%%')}")
     parser.add_argument("--profile", metavar="FILE", help="write what `perf record` sees of the last case's worker to FILE")
     parser.add_argument("--check", action="store_true", help="only say what is missing on this machine")
     parser.add_argument("--build", default=str(HERE.parent / ".build/release"), help="where the herald binary is")
