@@ -55,7 +55,7 @@ struct LetterFateTests {
         #expect(fate.outcome == .failedAgain && fate.words == "replayed, and failed again")
     }
 
-    @Test("The fate of a replay for another push service is that service's outcome, by request and replay number")
+    @Test("The fate of a replay to another push service is that one's outcome, by request and replay number")
     func otherPushService() throws {
         let mark = Self.mark(#""calls":["wns"],"#)
         let delivered = try fate(marks: [mark], [("dead-lettered", "apns", 0), ("delivered", "wns", 1)])

@@ -48,7 +48,7 @@ struct ReplayContextTests {
     }
 
     @Test(
-        "Only replays to topics of others are watched for returning letters", arguments: [nil, "notifications", "orders"])
+        "Only replays to others' topics are watched for returning letters", arguments: [nil, "notifications", "orders"])
     func watched(destination: String?) {
         let context = context(requests: ["notifications"], foreign: "orders.DLT", to: destination)
         #expect(context.watchedTopic == (destination == "orders" ? "orders.DLT" : nil))
