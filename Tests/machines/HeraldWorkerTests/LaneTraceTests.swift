@@ -143,7 +143,7 @@ struct LaneTraceTests {
         #expect(io.producedHeaders.last?["traceparent"] == String(decoding: process.context.bytes, as: UTF8.self))
     }
 
-    @Test("An event that its producer does not record has no span, and its context reaches the backend unchanged")
+    @Test("An event that its producer does not record has no span, and its context is passed on unchanged")
     func unsampled() throws {
         deliver(503, headers: [("traceparent", Self.unsampled)])
         fixture.acknowledge()
