@@ -105,7 +105,7 @@ struct SendTests {
     }
 
     @Test(
-        "A notification that only wakes the app has no alert, and Apple's priority for it", arguments: [nil, true, false])
+        "A notification that only wakes the app has no alert, and its own priority", arguments: [nil, true, false])
     func background(isUrgent: Bool?) throws {
         let options = DeliveryOptions(isUrgent: isUrgent, pushType: Array("background".utf8))
         let request = try request(.apple, "x", options: options)
