@@ -24,7 +24,7 @@ struct CloudEventsConformanceTests {
         }
     }
 
-    @Test("As they stand they lack only a user")
+    @Test("The scenarios lack only a user to be valid events")
     func complaints() throws {
         for scenario in try Feature(Judge.cloudEvents.text()).scenarios {
             let decoding = Decoding(scenario.payload, headers: scenario.headers.map { ($0.key, $0.value) })

@@ -12,17 +12,17 @@ struct TraceContextConformanceTests {
     }
 
     @Test(
-        "A valid one is passed on, even of a future version and with unknown flags",
+        "A valid traceparent is passed on, even of a future version and with unknown flags",
         arguments: TraceContextCases.valid)
     func valid(traceparent: String) { #expect(isTaken(traceparent)) }
 
-    @Test("One with an invalid version is dropped", arguments: TraceContextCases.wrongVersions)
+    @Test("A traceparent with an invalid version is dropped", arguments: TraceContextCases.wrongVersions)
     func version(traceparent: String) { #expect(!isTaken(traceparent)) }
 
-    @Test("One with an invalid trace or span id or flags is dropped", arguments: TraceContextCases.wrongIDs)
+    @Test("A traceparent with an invalid trace id, span id or flags is dropped", arguments: TraceContextCases.wrongIDs)
     func ids(traceparent: String) { #expect(!isTaken(traceparent)) }
 
-    @Test("One of a future version with further fields is dropped, where W3C would keep its ids")
+    @Test("A future version's traceparent with further fields is dropped, where W3C would keep its ids")
     func future() {
         #expect(!isTaken("cc-\(TraceContextCases.trace)-\(TraceContextCases.parent)-01-what-the-future-will-be-like"))
     }

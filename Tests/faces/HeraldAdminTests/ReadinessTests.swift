@@ -142,7 +142,7 @@ struct ReadinessTests {
     }
 
     @Test(
-        "A record that a topic refuses alone is a warning with a remedy, unrelated to commits and the lag"
+        "A record that a topic refuses alone is a warning with a remedy, and blames no commits or lag"
     )
     func refusedRecord() {
         let report = Reports.ready { report in

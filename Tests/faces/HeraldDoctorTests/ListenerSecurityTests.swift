@@ -4,9 +4,9 @@ import Testing
 
 @testable import HeraldDoctor
 
-@Suite("Whether a broker's port speaks TLS", .realTime)
+@Suite("TLS on a broker's port", .realTime)
 struct ListenerSecurityTests {
-    @Test("A handshake shows it, even with an untrusted certificate")
+    @Test("A handshake shows TLS, even with an untrusted certificate")
     func tls() async throws {
         let server = try ScriptedServer(tls: TestCertificates.shared().ofUnknownAuthority) { _ in }
         defer { server.stop() }

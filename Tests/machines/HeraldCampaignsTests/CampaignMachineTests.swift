@@ -285,7 +285,7 @@ struct CampaignMachineTests {
         #expect(bench.published.count == 11_000 && publisher.news == ["paused by failures", "resumed", "all"])
     }
 
-    @Test("Where no operator watches who could resume it, a pause because of failures is the end")
+    @Test("Without an operator who could resume it, a pause because of failures is the end")
     func endsPaused() throws {
         let bench = try Bench(3) {
             ($0.pauseIfFailures, $0.ramp, $0.endsWhenPausedByFailures) = (0.05, [2], true)
@@ -606,7 +606,7 @@ struct CampaignMachineTests {
 
     // MARK: Kills and rivals
 
-    @Test("Killed between any two actions, another publisher continues, and each recipient is notified once")
+    @Test("After a kill between any two actions another publisher continues, and each user is notified once")
     func kills() throws {
         for first in 0..<45 {
             for second in stride(from: first % 9, to: 45, by: 9) {

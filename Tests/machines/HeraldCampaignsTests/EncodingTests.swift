@@ -118,7 +118,7 @@ struct EncodingTests {
     }
 
     @Test(
-        "Lists of others are shown as they read", .judged(by: .audiences),
+        "Recorded lists of others are shown in their possible readings", .judged(by: .audiences),
         arguments: [
             ("a15-cp1251.csv", "WINDOWS-1251", "ann,Анна"), ("a15b-sjis.csv", "SHIFT_JIS", "ann,表示"),
             ("a15g-gbk.csv", "GBK", "ann,张伟"),

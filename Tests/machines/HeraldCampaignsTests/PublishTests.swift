@@ -14,7 +14,7 @@ struct FailureLimitTests {
     }
 
     @Test(
-        "It pauses above the share, after 200 outcomes or at the end of a step",
+        "A campaign pauses above the share, after 200 outcomes or at the end of a step",
         arguments: [
             (190, 9, false, false), (190, 10, false, false), (189, 11, false, true), (1_000, 50, false, false),
             (1_000, 53, false, true), (9, 1, false, false), (9, 1, true, true), (0, 0, true, false),

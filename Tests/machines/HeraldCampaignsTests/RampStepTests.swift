@@ -53,7 +53,7 @@ struct RampStepTests {
         #expect(CampaignPreview.steps([10, 100], after: 110) == [])
     }
 
-    @Test("One recipient that keeps failing is waited for for a time, then the step is judged without it")
+    @Test("One recipient that keeps failing delays a step for a time, then the step is judged without it")
     func patience() {
         for (outcomes, perEvent, canFail) in [(10, 1, true), (20, 2, true), (2, 1, true), (2, 1, nil)]
             as [(Int, Int, Bool?)]

@@ -218,7 +218,7 @@ struct EngineWaitingTests {
         #expect(Self.kinds(harness, slot) == [.otherPushServices, .calling])
     }
 
-    @Test("A settled event waits for the broker: an acknowledgement, or the transaction and its end")
+    @Test("A settled event waits for the broker's acknowledgement, or for the transaction and its end")
     func recording() throws {
         let plain = EngineHarness()
         let slot = try Self.slot(plain.event("ann"))

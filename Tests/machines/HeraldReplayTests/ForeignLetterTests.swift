@@ -197,7 +197,7 @@ struct ForeignLetterTests {
         #expect(stray.originalHeaders.count == 1 && stray.originalHeaders.name(at: 0).text == "kafka_replyTopic")
     }
 
-    @Test("A record that went through both goes back one step; after two failures at one, to the latest topic")
+    @Test("A record of both programs goes back one step; after two failures at one of them, to the last topic")
     func nested() throws {
         let connect: [(String, [UInt8]?)] = [("__connect.errors.topic", ForeignSample.text("orders-dlq"))]
         let spring = ForeignSample.spring(more: connect)
@@ -224,7 +224,7 @@ struct ForeignLetterTests {
         #expect(replay.topic == "orders", "the key chooses the partition")
     }
 
-    @Test("Each letter goes to its origin, or all to the named topic, but never back to their own topic")
+    @Test("Each letter goes to its origin, or all to the named topic, but never to the dead letters' topic")
     func destinations() throws {
         func topic(_ decision: ReplayRules.Decision) -> String? {
             if case .replay(let replay) = decision { replay.topic } else { nil }
@@ -244,7 +244,7 @@ struct ForeignLetterTests {
         }
     }
 
-    @Test("Letters that workers read are checked first, and get an own origin that identifies their results")
+    @Test("Letters that workers read are checked first, and their own origin identifies their results")
     func judged() throws {
         let trace = TraceContext(traceID: TraceID(high: 0, low: 1), spanID: 2, isSampled: true)
         let forged: [(String, [UInt8]?)] = [

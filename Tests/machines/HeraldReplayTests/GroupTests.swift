@@ -109,7 +109,7 @@ struct GroupTests {
         #expect(suggestion.hasSuffix(option), "\(suggestion)")
     }
 
-    @Test("A campaign with the name none is not taken for no campaign")
+    @Test("A campaign with the name none is distinguished from no campaign")
     func none() {
         let found = groups(.campaign, [SampleEntry.make(), SampleEntry.make(["herald-campaign": "none"])])
         #expect(Set(found.map(\.name)) == ["campaign=none", "campaign=\"none\""])

@@ -108,7 +108,7 @@ struct MarkTests {
         #expect(marks.replayCount(partition: 0, offset: 2) == 0)
     }
 
-    @Test("Some push services, then the others, make the whole")
+    @Test("Marks of some push services and then of the others mark the whole letter")
     func parts() throws {
         var marks = MarkIndex()
         let all = ["apns", "gcm"]
@@ -125,7 +125,7 @@ struct MarkTests {
         #expect(marks.isReplayed(all, partition: 0, offset: 5), "a part after the whole leaves it whole")
     }
 
-    @Test("Resolved differs from replayed")
+    @Test("A resolved letter is not a replayed one")
     func resolved() throws {
         var marks = MarkIndex()
         marks.add(try record(#"{"0":"5"}"#, state: "resolved"))

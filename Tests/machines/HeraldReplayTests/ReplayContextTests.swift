@@ -26,7 +26,7 @@ struct ReplayContextTests {
         return context.rules.decision(for: &letter, MarkIndex(), now: SampleEntry.moment)
     }
 
-    @Test("A dead letter's header selects no topic to read but the request topics")
+    @Test("A dead letter's header can only select request topics for reading")
     func requestOfLetter() {
         let context = context(requests: ["notifications", "notifications.bulk"])
         let own = SampleEntry.make(["herald-origin": "notifications.bulk/3/99"])

@@ -437,7 +437,7 @@ struct ReplayMachineTests {
         #expect(script.machine.end == .interrupted && !script.machine.hasBegun && script.take() == ["look"])
     }
 
-    @Test("A stop after the last letter leaves it complete, whatever the outcomes")
+    @Test("A stop after the last letter makes it complete, whatever the outcomes")
     func stopsAtEnd() {
         var script = Script.working(0..<1)
         script.hand(0)
@@ -498,7 +498,7 @@ struct ReplayMachineTests {
         #expect(script.now.nanoseconds / 1_000_000 - 700_000 - 600_000 < 4_000)
     }
 
-    @Test("Its patience is a timer: after a batch, and at the end of all", arguments: [1, 3])
+    @Test("Its patience is a timer: after a batch, and at the end", arguments: [1, 3])
     func patienceTimer(count: Int64) throws {
         var script = Script.working(0..<count) { options, _ in options.patience = .seconds(1) }
         script.hand(0)

@@ -88,7 +88,7 @@ struct ReplayRulesTests {
                 == .leaveOut(.stillInvalid))
     }
 
-    @Test("The expiry that counts is the corrected event's")
+    @Test("The corrected event's expiry counts")
     func correctedExpiry() throws {
         let expired = #"{"user":"ann","message":"Hi","pns":"apns","expiresAt":"2020-01-01T00:00:00Z"}"#
         let event = Array(#"{"user":"ann","message":"Hi","pns":"apns"}"#.utf8)

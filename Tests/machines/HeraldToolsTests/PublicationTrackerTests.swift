@@ -21,7 +21,7 @@ struct PublicationTrackerTests {
         return try NotificationResult(decoding: Array(text.utf8))
     }
 
-    @Test("An event is complete when each of its push services has a result, whatever arrives in between")
+    @Test("An event is complete when each of its push services has a result, whatever arrives between them")
     func complete() throws {
         var tracker = PublicationTracker(pushServices: .standard)
         #expect(tracker.isComplete)

@@ -50,7 +50,7 @@ struct PublishAdmissionTests {
         }
     }
 
-    @Test("With outcomes one by one it waits until a fifth of a transaction may go", arguments: [1_000, 2_500])
+    @Test("When outcomes arrive one by one, it waits until a fifth of a transaction may go", arguments: [1_000, 2_500])
     func trickle(batchLimit: Int) {
         var pace = PublishAdmission(
             outcomesPerEvent: 1, batchLimit: batchLimit, rate: nil, ramp: Ramp(steps: []), published: 10_000)

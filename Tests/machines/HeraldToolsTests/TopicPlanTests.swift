@@ -107,7 +107,7 @@ struct TopicPlanTests {
     }
 
     @Test(
-        "The minimum of in-sync copies follows from the number of copies",
+        "The required number of in-sync copies follows from the number of copies",
         arguments: [(1, "1"), (2, nil), (3, "2"), (4, "2"), (nil, nil)] as [(Int?, String?)])
     func inSync(copies: Int?, wanted: String?) {
         let plan = TopicPlan(Self.wishes(replication: copies), existing: [:])

@@ -219,7 +219,7 @@ struct LaneAssignmentTests {
         return start
     }
 
-    @Test("Of partitions without an offset those with events are named, and their lag is all retained records")
+    @Test("Partitions with events and without an offset are named, and their lag is all retained records")
     func lostAndEmpty() throws {
         let fixture = assigned([lost(.outcomes, retained: 4..<9), lost(.outcomes, number: 1, retained: 3..<3)])
         fixture.turn()
@@ -249,7 +249,7 @@ struct LaneAssignmentTests {
         #expect(fixture.turn() == ["find starts of [notifications/0] for assignment 1 after 3000"])
     }
 
-    @Test("As soon as it has an offset it is consumed from there, and offsets done beyond it are skipped")
+    @Test("Once it has an offset, the partition is consumed from there, and offsets done beyond it are skipped")
     func restoredOffset() {
         let fixture = assigned([lost(.outcomes), start(7, number: 1)])
         fixture.turn()
@@ -268,7 +268,7 @@ struct LaneAssignmentTests {
         #expect(fixture.turn() == ["call service 0 for user-5: hello, id user-5-5"])
     }
 
-    @Test("While the outcomes of its events are unknown it waits, then begins at its first record")
+    @Test("While the outcomes of its events are unknown, a partition waits, then begins at its first record")
     func soughtOffset() {
         let fixture = assigned([lost(.sought)])
         #expect(fixture.turn() == ["assign ", "find starts of [notifications/0] for assignment 1 after 1000"])

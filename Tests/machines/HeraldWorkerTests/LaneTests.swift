@@ -69,7 +69,7 @@ struct LaneTests {
         #expect(record.releases == 1)
     }
 
-    @Test("A record without room waits for it, and later ones are read again")
+    @Test("A record that finds no room waits, and later ones are read again")
     func noRoom() {
         let fixture = LaneFixture { $0.maxInFlight = 1 }
         fixture.assign()

@@ -8,7 +8,7 @@ import HeraldTime
 import TestSupport
 import Testing
 
-@Suite("Calls in a lane's way of driving them")
+@Suite("Calls driven as a lane drives them")
 struct BackendCallsTests {
     @Test("Every call's answer comes back with its token, even for calls begun during a drain")
     func drains() throws {

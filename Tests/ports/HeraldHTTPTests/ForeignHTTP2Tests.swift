@@ -19,7 +19,7 @@ struct ForeignHTTP2Tests {
     }
 
     @Test(
-        "Each of many calls is answered, over few connections with few streams, agreed on or presumed",
+        "Each of many calls is answered, over few connections with few streams, with or without agreement",
         arguments: HTTP2Server.Kind.allCases, [true, false])
     func manyCalls(kind: HTTP2Server.Kind, isEncrypted: Bool) async throws {
         guard let server = try HTTP2Server(kind, isEncrypted: isEncrypted, streams: 8) else { return }

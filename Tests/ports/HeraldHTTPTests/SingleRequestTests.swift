@@ -42,7 +42,7 @@ struct SingleRequestTests {
     }
 
     @Test(
-        "An invalid answer is never taken for an answer", arguments: [Wire.plainAtOnce, .tlsAtOnce],
+        "An invalid response is never taken for an answer", arguments: [Wire.plainAtOnce, .tlsAtOnce],
         [
             "", "garbage\r\n\r\n", "HTTP/1.1 20 OK\r\n\r\n", "HTTP/1.1 000 OK\r\n\r\n", "HTTP/9.9 200 OK\r\n\r\n",
             "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\ncut", "HTTP/1.1 200 O",

@@ -80,7 +80,7 @@ struct TimelineBuilderTests {
         }
     }
 
-    @Test("Of an event with endless retries the newest steps are kept, with its identity")
+    @Test("The newest steps of an event with endless retries are kept, with its identity")
     func manySteps() throws {
         let steps = (1...2_000).map { Sample.called(Int64($0)) }
         let event = try Sample.event([Sample.published()] + steps)

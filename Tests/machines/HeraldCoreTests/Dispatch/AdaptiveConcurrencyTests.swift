@@ -99,7 +99,7 @@ struct AdaptiveConcurrencyTests {
         #expect(world.longestQueue(for: 20_000) <= 1)
     }
 
-    @Test("calls whose end is no information about the backend delay no round")
+    @Test("calls that end without information about the backend delay no round")
     func saysNothing() {
         var concurrency = AdaptiveConcurrency(ceiling: 1_000)
         var now = MonotonicTime(nanoseconds: 1_000_000_000)

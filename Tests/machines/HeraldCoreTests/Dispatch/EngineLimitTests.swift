@@ -10,7 +10,7 @@ struct EngineLimitTests {
         harness.calls.map { harness.engine.configuration.decoder.pushServices.names[Int($0.service)] }
     }
 
-    @Test("the limit per second applies to all push services together, and the engine wakes for the next call")
+    @Test("a limit per second applies to all push services together, and the engine wakes for the next call")
     func total() {
         let harness = EngineHarness { $0.callsPerSecond = 10 }
         for number in 0..<5 { harness.event("u\(number)") }
@@ -23,7 +23,7 @@ struct EngineLimitTests {
         }
     }
 
-    @Test("the limit per second of one push service leaves the others unlimited")
+    @Test("a limit per second of one push service leaves the others unlimited")
     func service() {
         let harness = EngineHarness {
             $0.serviceCallsPerSecond = [10, nil, nil]

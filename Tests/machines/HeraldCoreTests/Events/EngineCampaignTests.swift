@@ -325,7 +325,7 @@ struct EngineCampaignRejectionTests {
         #expect(pauses(harness).isEmpty, "asked once")
     }
 
-    @Test("in progress costs as few dead letters when the backend begins to reject everything")
+    @Test("costs as few dead letters when the backend begins to reject everything in the middle of it")
     func midst() {
         let harness = harness()
         answer(900, with: 200, harness)
@@ -348,7 +348,7 @@ struct EngineCampaignRejectionTests {
     }
 
     @Test(
-        "in part continues below the share, its own where that is larger",
+        "continues while the rejected part is below the share, its own where that is larger",
         arguments: [(nil, 2, false), (nil, 3, true), (0.99, 4, false), (0.99, 5, true)] as [(Double?, Int, Bool)])
     func share(limit: Double?, rejectedOfFive: Int, isPaused: Bool) {
         let harness = harness()
@@ -379,7 +379,7 @@ struct EngineCampaignRejectionTests {
         #expect(pauses(replayed).isEmpty)
     }
 
-    @Test("and that an operator paused: rejected calls under way become dead letters as usual")
+    @Test("has dead letters as usual for rejected calls under way when an operator has paused it")
     func pausedByHand() {
         let harness = harness()
         for number in 0..<300 { harness.event("u\(number)", on: EngineHarness.bulk, more: Self.autumn) }

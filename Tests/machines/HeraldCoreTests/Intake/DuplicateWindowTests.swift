@@ -203,7 +203,7 @@ struct DuplicateWindowTests {
     }
 
     @Test(
-        "finds the fate of each event, and its possible original, until it is forgotten",
+        "finds the fate of each event, and the event it may repeat, until that is forgotten",
         arguments: UInt64(1)...10)
     func linksAndFates(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)

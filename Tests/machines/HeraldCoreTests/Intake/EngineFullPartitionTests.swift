@@ -80,7 +80,7 @@ struct EngineFullPartitionTests {
         #expect(last == [Self.farOffset + 2])
     }
 
-    @Test("is asked for again when reading it again failed")
+    @Test("is read again until that succeeds")
     func rewindsAgain() {
         let harness = almostFull()
         harness.event("late")

@@ -40,7 +40,7 @@ struct EngineProducerTests {
         #expect(harness.takeOthers() == [.beginTransaction, .renewProducer])
     }
 
-    @Test("again and again is recreated after a growing pause")
+    @Test("is recreated after a growing pause when it is lost repeatedly")
     func pauses() {
         let harness = EngineHarness.atomic()
         harness.settle()
@@ -84,7 +84,7 @@ struct EngineProducerTests {
         #expect(harness.takeOthers() == [.beginTransaction, .commit(sequence: 2)])
     }
 
-    @Test("by an abort that cannot be made is replaced too")
+    @Test("is replaced, too, when an abort cannot be made")
     func lostInAbort() {
         let harness = EngineHarness.atomic()
         harness.settle()
@@ -214,7 +214,7 @@ struct EngineFencedTests {
         #expect(harness.takeOthers() == [.beginTransaction, .renewProducer])
     }
 
-    @Test("possibly by its own late claim: each claim explains one fence, the next is another process")
+    @Test("by its own late claim, perhaps: each claim explains one fence, the next is another process")
     func lateClaim() {
         let harness = EngineHarness.atomic()
         harness.settle()

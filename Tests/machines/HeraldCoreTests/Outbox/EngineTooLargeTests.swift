@@ -93,7 +93,7 @@ struct EngineTooLargeTests {
         #expect(harness.takeSummaries() == ["result apns dead-lettered", "dead apns rejected 400"])
     }
 
-    @Test("four events with ever refused records do not keep others from being recorded")
+    @Test("four events whose records are always refused do not keep others from being recorded")
     func four() throws {
         let harness = EngineHarness.atomic()
         for user in ["a", "b", "c", "d"] { harness.event(user) }

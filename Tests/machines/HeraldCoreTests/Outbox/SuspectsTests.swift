@@ -60,7 +60,7 @@ struct SuspectsTests {
         #expect(suspects.take(atMost: .max, now: Self.now) == tried)
     }
 
-    @Test("of events that wait for their topic one at a time is tried, the oldest and the newest alternately")
+    @Test("events that wait for their topic are tried one at a time, the oldest and the newest alternately")
     func held() {
         var suspects = Suspects()
         let next = Self.now.advanced(by: .seconds(2))
