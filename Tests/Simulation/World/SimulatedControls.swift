@@ -93,7 +93,7 @@ final class SimulatedControls: JobIO {
         go()
     }
 
-    /// Continues after a standstill.
+    /// Notes the end of a standstill.
     func thaws() { lastTrouble = simulation.now }
 
     /// Notes a lane's wish to pause a campaign.
@@ -134,7 +134,7 @@ final class SimulatedControls: JobIO {
 
     var now: Moment { worker.now }
 
-    /// What drives it is the agenda.
+    /// The agenda drives it.
     func wait(until moment: MonotonicTime?) {}
 
     func perform(_ action: ControlMachine.Action) {

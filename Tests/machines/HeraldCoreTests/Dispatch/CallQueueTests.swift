@@ -33,7 +33,7 @@ struct CallQueueTests {
         #expect(queue.isEmpty)
     }
 
-    @Test("push services take turns, and one at its limit delays no other")
+    @Test("push services take turns, and one that is on hold delays no other")
     func services() {
         var queue = CallQueue(width: 64, weights: [1])
         for number in 0..<3 as Range<Int32> {
