@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// What the benchmarks need beside Python: a package of its own, so that nobody who builds or tests Herald builds it.
+// The benchmarks' parts outside of Python: a package of its own, which a build or a test of Herald does not build.
 
 let package = Package(
     name: "benchmarks",
@@ -15,7 +15,7 @@ let package = Package(
                 .product(name: "HeraldHub", package: "herald"),
             ],
             swiftSettings: [.swiftLanguageMode(.v6)]),
-        // In C, because they are what Herald is measured against: nothing of Swift's and nothing of Herald's.
+        // In C, because they are the comparison for Herald: without Swift and without Herald.
         .executableTarget(name: "kafka-bare", linkerSettings: [.linkedLibrary("rdkafka")]),
         .executableTarget(name: "backend"),
     ]

@@ -34,7 +34,7 @@ from processes import Failure, Processes
 
 
 def missing(names):
-    """What this machine lacks for these cases, one sentence each."""
+    """The missing tools on this machine for these cases, one sentence each."""
     home = os.environ.get("KAFKA_HOME", "")
     if not home:
         yield "KAFKA_HOME is not set: name an unpacked Apache Kafka 3.7 or newer."
@@ -82,7 +82,7 @@ def main():
     for name in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(name, lambda *_: sys.exit(1))
 
-    # In one place, so that what a killed run left is gone with the next one.
+    # In one place, so that the next run removes the files of a killed one.
     directory = HERE.parent / ".build/bench"
     shutil.rmtree(directory, ignore_errors=True)
     directory.mkdir(parents=True)
@@ -110,7 +110,7 @@ def run(bench, names):
     refused = refusals.measure(bench, [case for case in cases.REFUSING if case.name in names])
     beside = bystanders.measure(bench, [case for case in cases.BYSTANDING if case.name in names])
     keyed_rows = keyed.measure(bench, [case for case in cases.KEYED if case.name in names], cases.KEYED_KILL in names)
-    # Last, because it ends the broker of the others.
+    # Last, because it ends the other cases' broker.
     faulty = faults.measure(bench, [pace for name, pace in cases.FAULT_LOADS.items() if name in names])
 
     if floor:

@@ -1,4 +1,4 @@
-"""One node of Apache Kafka, broker and controller, on loopback, and what is done on it."""
+"""One node of Apache Kafka, broker and controller, on loopback, and operations on it."""
 
 from kafka import Node, cluster_id, java
 from processes import free_ports
@@ -15,7 +15,7 @@ class Broker:
         self.processes = processes
         self.bare, self.home = bare, home
         self.bootstrap, controller = [f"127.0.0.1:{port}" for port in free_ports(2)]
-        # What is measured has to be as fast as it gets.
+        # A measured node has to be as fast as it can become.
         node = Node(processes, java(processes, home, quick=False), 1,
                     {"PLAINTEXT": self.bootstrap, "CONTROLLER": controller}, SETTINGS, cluster_id())
         node.start()
@@ -36,5 +36,5 @@ class Broker:
         self.ask("delete", topic)
 
     def end(self, topic):
-        """How far a topic reaches, the marks of transactions included."""
+        """The length of a topic, including the markers of transactions."""
         return int(self.ask("count", topic)[0])

@@ -1,4 +1,4 @@
-"""One-time codes for some users, beside what others do to the worker: a loud one, a failing shard, calls that hang."""
+"""One-time codes for some users, beside others' effects on the worker: a loud user, a failing shard, calls that hang."""
 
 import base64
 import collections
@@ -17,11 +17,11 @@ import usage
 import worker
 from processes import Failure, free_ports, is_alive, wait_for
 
-# Until then everybody is answered soon: connections are made, and what is run for the first time is compiled.
+# Until then all calls are answered soon: connections are made, and code is compiled at its first run.
 WARM_SECONDS = 5
-# A code that is not called so long after the last one was published is never called.
+# A code without a call this long after the last one was published counts as never called.
 PATIENCE_SECONDS = 10
-# Everything else is as it is by default.
+# All other settings have their defaults.
 SETTINGS = ["--backend-timeout", "3s", "--retry-immediate", "1", "--retry-delays", "1s,2s"]
 CONTROL = "Basic " + base64.b64encode(b"bench:bench").decode()
 
@@ -31,20 +31,20 @@ class Loud:
     """The user whose events came all at once."""
 
     calls: int
-    # Of the calls that fit into the time one after the other.
+    # The share of the calls that fit into the time one after the other.
     share: float
     out_of_order: int
 
 
 @dataclasses.dataclass
 class Beside:
-    """What became of the codes."""
+    """The waits of the codes."""
 
     case: cases.Bystanding
-    # Of each code that was called the seconds from its publication to its first call, and its number.
+    # For each called code the seconds from its publication to its first call, and its number.
     waits: list[tuple[float, int]]
     count: int
-    # Calls for the others, and how many of them for those that are treated in a way of their own.
+    # Calls for the others, and the number of them for users with special treatment.
     calls: int
     treated: int
     # Bytes.
@@ -53,11 +53,11 @@ class Beside:
 
     never = property(lambda self: self.count - len(self.waits))
     latest = property(lambda self: max(self.waits, default=(math.inf, 0))[0])
-    # When the latest was published, in seconds after the first.
+    # The moment of the latest one's publication, in seconds after the first.
     latest_at = property(lambda self: max(self.waits, default=(0, 0))[1] / cases.CODE_RATE)
 
     def percentile(self, share):
-        """Codes that were never called come last."""
+        """A percentile of the waits, with uncalled codes last."""
         waits = sorted(wait for wait, _ in self.waits) + [math.inf] * self.never
         return waits[min(int(share * self.count), self.count - 1)]
 
@@ -67,7 +67,7 @@ def measure(bench, chosen):
 
 
 class Backend:
-    """Herald's reference backend: it treats users as it is told, and writes down each call when it comes."""
+    """Herald's reference backend: it treats users as told, and logs each call on arrival."""
 
     def __init__(self, processes, herald, name):
         self.processes = processes
@@ -89,7 +89,7 @@ class Backend:
         return True
 
     def treat(self, rules):
-        """Everybody is answered after CALL, and these users in a way of their own."""
+        """All users are answered after CALL, except for those of the rules."""
         body = json.dumps([{"latency": cases.CALL}, *rules]).encode()
         request = urllib.request.Request(f"{self.url}/sandbox/misbehaviour", body, {"Authorization": CONTROL}, method="PUT")
         with urllib.request.urlopen(request, timeout=5):
@@ -101,14 +101,14 @@ class Backend:
 
 
 class CallLog:
-    """The calls, as far as they are written."""
+    """The calls written so far."""
 
     def __init__(self, path):
         self.file = open(path)
-        # When each code was called first, by its user, in seconds of the clock.
+        # The moment of each code's first call, by its user, in seconds of the clock.
         self.codes = {}
         self.others = collections.Counter()
-        # The numbers of the loud user's events in the order of their first calls, and when the first one was.
+        # The numbers of the loud user's events in the order of their first calls, and the moment of the first one.
         self.loud = {}
         self.loud_begin = None
 
@@ -135,7 +135,7 @@ class Run:
         self.worker = self.start_worker(bench.broker.bootstrap)
         self.publisher = self.processes.start(
             bench.broker.command("lines", self.name), log=f"{self.name}-lines", stdin=subprocess.PIPE)
-        # When each code was published, in seconds of the clock.
+        # The moment of each code's publication, in seconds of the clock.
         self.codes = {}
         self.sent = 0
 
@@ -165,7 +165,7 @@ class Run:
         first = time.monotonic()
         self.publish(begin, first - begin + cases.CODES / cases.CODE_RATE, first)
         log = CallLog(self.backend.calls)
-        # Whatever happens beside goes on.
+        # The load beside continues.
         end = time.monotonic() + PATIENCE_SECONDS
         while len(log.read().codes) < cases.CODES and time.monotonic() < end:
             self.publish(begin, time.monotonic() - begin + 0.2)
@@ -183,7 +183,7 @@ class Run:
                 if user in log.codes]
 
     def publish(self, begin, seconds, first_code=None):
-        """Publishes at the case's rate until so many seconds after `begin`, and one code after the other."""
+        """Publishes at the case's rate for `seconds` after `begin`, and one code after the other."""
         while (now := time.monotonic()) < begin + seconds:
             while self.sent < self.case.rate * (now - begin):
                 self.send(self.user(self.sent), f"load-{self.sent:06}")
@@ -223,7 +223,7 @@ class Run:
     def end(self):
         self.publisher.stdin.close()
         self.publisher.wait(timeout=60)
-        # What waits is of no interest any more.
+        # The remaining events do not matter.
         self.worker.kill()
         self.worker.wait()
         self.backend.end()

@@ -1,4 +1,4 @@
-"""A campaign from its audience's file to its report, beside one worker that has everything by default."""
+"""A campaign from its audience's file to its report, beside one worker with default settings."""
 
 import dataclasses
 import itertools
@@ -11,7 +11,7 @@ from processes import wait_for
 from worker import plain_settings
 
 MESSAGE = "Hi {{first_name}}, your parcel is on its way. Look at it in the app."
-# Nobody should have to wait that long.
+# Longer than any case takes.
 PATIENCE_SECONDS = 600
 
 numbers = itertools.count(1)
@@ -19,7 +19,7 @@ numbers = itertools.count(1)
 
 @dataclasses.dataclass
 class Campaign:
-    """What a campaign took: moments in seconds from its command's start, processor time in seconds, memory in bytes."""
+    """A campaign's costs: moments in seconds from its command's start, processor time in seconds, memory in bytes."""
 
     recipients: int
     previewed: float
@@ -44,12 +44,12 @@ class Command:
         return text in self.processes.log(self.log).read_text(errors="replace")
 
     def has_ended(self):
-        """Whether it has; what it has spent can still be read then."""
+        """Whether it has ended; its usage can still be read then."""
         self.peak = max(self.peak, usage.peak_bytes(self.process))
         return os.waitid(os.P_PID, self.process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
     def end(self):
-        """When it ended (seconds since its start), and its seconds of processor time."""
+        """The moment of its end (seconds since its start), and its seconds of processor time."""
         while not self.has_ended():
             time.sleep(0.01)
         seconds, processor = time.monotonic() - self.start, usage.processor_seconds(self.process)
@@ -66,7 +66,7 @@ def write_audience(path, count):
 
 
 def measure(bench):
-    """Two, one after the other: the first while the broker compiles its code, the second on one that has."""
+    """Two campaigns, one after the other: the first while the broker compiles its code, the second afterwards."""
     return [run(bench, bench.count) for _ in range(2)]
 
 

@@ -1,4 +1,4 @@
-"""What `make bench` measures: one case is one set of circumstances, and each differs from the first in one of them."""
+"""The cases of `make bench`: each is a set of circumstances, and differs from the first in one of them."""
 
 import dataclasses
 
@@ -9,14 +9,14 @@ class Case:
     about: str
     guarantee: str = "atomic"
     partitions: int = 6
-    # How long the backend takes (milliseconds). At 0 it is nginx, which `wrk` posts to as well.
+    # The backend's latency (milliseconds). At 0 it is nginx, which `wrk` posts to as well.
     delay: int = 0
     tls: bool = False
     # Many calls on a connection.
     http2: bool = False
-    # Over TLS to what answers as a notification hub does.
+    # Over TLS to a server that answers like a notification hub.
     hub: bool = False
-    # As many topics as by default: two for requests and five for delays; else one of each.
+    # The default topics: two for requests and five for delays; otherwise one of each.
     all_topics: bool = False
     workers: int = 1
     lanes: int = 1
@@ -27,7 +27,7 @@ class Case:
 
     @property
     def has_front(self):
-        """Whether nghttpx stands before the backend, because our own speaks no HTTP/2."""
+        """Whether nghttpx is in front of the backend, because our own does not speak HTTP/2."""
         return self.http2 and self.delay > 0
 
     @property
@@ -67,19 +67,20 @@ THROUGHPUT = [
 
 @dataclasses.dataclass(frozen=True)
 class Refusing:
-    """A backend that answers 429 now and then."""
+    """A backend that answers 429 at times."""
 
     name: str
     about: str
-    # So many of a thousand events are refused once, whatever the rate.
+    # The events, in thousandths, that are refused once, whatever the rate.
     once: int = 0
-    # So many calls a second are taken: evenly but for a few, or counted anew in each second.
+    # The calls a second that are taken: evenly except for a few, or counted anew in each second.
     capacity: int | None = None
     windowed: bool = False
     # The Retry-After of a refusal (seconds).
     after: int | None = None
-    # What is wanted: at least this share of the capacity, or of the rate without refusals; at most this share of calls refused,
-    # and so many retry records for each.
+    # The goals: at least this share of the capacity, or of the rate without refusals; at most this share of refused
+    # calls,
+    # and this number of retry records for each.
     rate: float = 0
     refused: float = 1
     retries: float = 1.5
@@ -92,7 +93,7 @@ class Refusing:
                 *(["-a", self.after] if self.after else [])]
 
 
-# Two shapes of each: Herald is told how long to wait, or it is not.
+# Two forms of each: with a Retry-After, and without one.
 REFUSING = [dataclasses.replace(case, name=case.name + name, about=case.about + about, after=after) for case in [
     Refusing("refused-1", "1 % of the events once", once=10, rate=0.95),
     Refusing("refused-5", "5 % of the events once", once=50, rate=0.9),
@@ -100,12 +101,12 @@ REFUSING = [dataclasses.replace(case, name=case.name + name, about=case.about + 
     Refusing("beyond-window", "what is beyond 500 in a second", capacity=500, windowed=True, rate=0.95, refused=0.02),
     Refusing("beyond-refused-1", "what is beyond 500/s, and 1 % of the events once", once=10, capacity=500, rate=0.9),
 ] for name, about, after in [("-after", ", with Retry-After: 1", 1), ("", "", None)]]
-# Those without a capacity are held against this one.
+# The comparison for those without a capacity.
 TAKING = Refusing("taking", "nothing")
 # The backlog for those without a capacity, and with one.
 REFUSED_EVENTS = 200_000
 BEYOND_EVENTS = 75_000
-# The rate counts until so much of it was taken: what was refused last waits for its delay, with nothing else to do.
+# The rate counts until this share was taken: the events that were refused last only wait for their delay.
 COUNTED = 0.9
 
 def by_name(name):
@@ -119,7 +120,7 @@ class Idle:
     name: str
     about: str
     circumstances: Case
-    # What is wanted: at most this share of a core, and so much memory.
+    # The goals: at most this share of a core, and this memory.
     share: float
     memory: float
 
@@ -129,14 +130,14 @@ IDLE = [
     Idle("idle-700", "nothing to do with 700 partitions", by_name("assigned-700"), 0.006, 40e6),
 ]
 IDLE_SECONDS = 30
-# So many events a second leave the machine nearly idle: what one costs then, beside librdkafka alone.
+# Rates (events a second) that leave the machine nearly idle: an event's cost then, beside librdkafka alone.
 LOW_LOADS = {f"low-{rate}": rate for rate in (10, 100, 1_000)}
 LOW_SECONDS = 20
 
 # Cases of their own kind, by name.
 FLOOR = "floor"
 HANG = "hang"
-# A backend that takes so many calls a second and answers 429 beyond (nginx, `limit_req`), and so many events for it.
+# A backend with a limit of calls a second that answers 429 beyond it (nginx, `limit_req`), and the events for it.
 LIMITED = "limited"
 CAPACITY = 500
 LIMITED_EVENTS = 100_000
@@ -144,32 +145,32 @@ LIMITED_EVENTS = 100_000
 
 @dataclasses.dataclass(frozen=True)
 class Bystanding:
-    """What happens beside one-time codes for other users, in the same topic."""
+    """A load beside one-time codes for other users, in the same topic."""
 
     name: str
     about: str
     partitions: int = 6
-    # Events a second for so many users, and the shares of those users that have names of their own kind.
+    # Events a second for `users` users, and the shares of users with names of their own kind.
     rate: int = 500
     users: int = 3_000
     kinds: dict[str, float] = dataclasses.field(default_factory=dict)
-    # How the backend treats them from one moment on, as `herald backend` has it.
+    # The backend's rules for them from one moment on, in the form of `herald backend`.
     rules: tuple[dict, ...] = ()
-    # So many events of one user at that moment.
+    # The number of events of one user at that moment.
     flood: int = 0
-    # Codes count from so many seconds after it.
+    # Codes count from this many seconds after it.
     settle: int = 0
-    # Whether it is so from the worker's first event on, and nobody was answered before.
+    # Whether the rules apply from the worker's first event on, before any call was answered.
     is_from_start: bool = False
-    # What is wanted: the median and the latest (seconds).
+    # The goals: the median and the latest (seconds).
     median: float = 0.5
     latest: float = 1
 
 
 FLOOD = 60_000
-# The rate that a loud user's own calls allow, and the share of it that is wanted.
+# The goal for a loud user, as a share of the rate that its own calls allow.
 LOUD_SHARE = 0.9
-# Until the moment everybody is answered after so long (milliseconds), and so is the loud user after it.
+# The latency of all calls until the moment, and of the loud user's calls after it (milliseconds).
 CALL, LOUD_CALL = 5, 20
 
 MOMENT = [Bystanding(f"bystanders-{name}", about, **more) for name, about, more in [
@@ -197,7 +198,7 @@ BYSTANDING = MOMENT + [
     dataclasses.replace(
         case, name=case.name.replace("-", "-start-", 1), about=f"{case.about}, since the start", is_from_start=True)
     for case in MOMENT if case.rules and not case.flood]
-# Codes a second, and how many of them.
+# Codes a second, and their number.
 CODE_RATE = 5
 CODES = 200
 
@@ -205,12 +206,12 @@ CODES = 200
 PRIORITY = "priority"
 URGENT_PACE = 20
 URGENT_SECONDS = 120
-# A campaign for as many recipients as the backlog has events.
+# A campaign with as many recipients as the backlog has events.
 CAMPAIGN = "campaign"
-# Ages at so many events a second while workers and brokers come and go. Two cores are hardly enough for three brokers at
-# a thousand: there the second one says what a fault costs.
+# Ages at these rates (events a second) while workers and brokers come and go. Two cores are hardly enough for three
+# brokers at a thousand: there the second rate shows the cost of a fault.
 FAULT_LOADS = {"faults": 1_000, "faults-250": 250}
-# How old an event is when the backend gets it is measured for these cases, in a run of its own at this pace.
+# The ages of events on arrival at the backend are measured for these cases, in a run of its own at this pace.
 PACED = ["atomic", "at-least-once", "partitions-1", "partitions-12", "workers-2", "lanes-2"]
 PACE = 1_000
 PACED_SECONDS = 20
@@ -218,12 +219,12 @@ PACED_SECONDS = 20
 
 @dataclasses.dataclass(frozen=True)
 class Keyed:
-    """A backlog of few users, one call at a time for each, and so many calls at once."""
+    """A backlog of few users, with one call at a time for each, and a limited number of calls at once."""
 
     name: str
     circumstances: Case
     users: int
-    # Events before those that count: a virtual machine compiles its code meanwhile.
+    # Events before the measured ones: a virtual machine compiles its code meanwhile.
     warm_up: int
     count: int
 
@@ -237,8 +238,9 @@ KEYED = [Keyed(f"keyed-{delay}ms", Case(
     "keyed", f"8 partitions, 1 000 users, the backend takes {delay} ms", partitions=8, delay=delay, connections=1_000,
     in_flight=1_000), 1_000, warm_up, count)
     for delay, warm_up, count in [(100, 150_000, 100_000), (10, 100_000, 200_000)]]
-# As large as those of Kafka's own producer by default. Larger ones than fit a fetch of a partition come one partition after the
-# other, and whoever has read those of one has none of the others' users.
+# The default of Kafka's own producer. Batches larger than a fetch of a partition come one partition after the other,
+# and a
+# consumer with those of one partition has none of the other partitions' users.
 KEYED_BATCH = 16_384
 # Ages with two workers, of which one is killed.
 KEYED_KILL = "keyed-kill"
@@ -247,12 +249,12 @@ KEYED_NAMES = {*(case.name for case in KEYED), KEYED_KILL}
 NAMES = [FLOOR, *(case.name for case in THROUGHPUT), *(f"age-{name}" for name in PACED), *LOW_LOADS,
          *(case.name for case in IDLE), HANG, PRIORITY, LIMITED, CAMPAIGN, *FAULT_LOADS,
          *(case.name for case in REFUSING), *(case.name for case in BYSTANDING), *(case.name for case in KEYED), KEYED_KILL]
-# What needs nginx and wrk is everything but these.
+# All cases except for these need nginx and wrk.
 WITHOUT_NGINX = {*FAULT_LOADS, *(case.name for case in BYSTANDING), *KEYED_NAMES}
 
 
 def chosen(text):
-    """The names that a list of names and beginnings of names (`age*`) means; all of them for none."""
+    """The names that a list of names and prefixes (`age*`) means; all names for an empty list."""
     wanted = text.replace(",", " ").split()
     if not wanted:
         return NAMES

@@ -4,12 +4,12 @@ import json
 
 SIZE = 200
 USERS = 100_000
-# So many bytes a batch has at most, as librdkafka's by default.
+# The largest size of a batch, librdkafka's default.
 BATCH = 1_000_000
 
 
 def event(number, users=USERS):
-    """One event of SIZE bytes and its user, one of so many."""
+    """One event of SIZE bytes and its user, one of a given number."""
     user = f"user-{number * 7919 % users:06}"
     return user, value(f"bench-{number:08}", user)
 
@@ -36,7 +36,7 @@ def produce(processes, bootstrap, topic, count, users=USERS, batch=BATCH):
 
 
 def request():
-    """What the worker posts for the first event: path, headers, body."""
+    """The worker's request for the first event: path, headers, body."""
     user, text = event(0)
     return f"/api/notifications?pns=apns&to_tag={user}", {
         "Authorization": "Basic YmVuY2g6YmVuY2g=", "User-Agent": "herald", "Content-Type": "application/json; charset=utf-8",
@@ -44,7 +44,7 @@ def request():
 
 
 def wrk_script(directory):
-    """Writes what `wrk` needs to post that."""
+    """Writes the script with which `wrk` posts that."""
     target, headers, body = request()
     path = f"{directory}/request.lua"
     with open(path, "w") as file:

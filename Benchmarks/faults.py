@@ -1,4 +1,4 @@
-"""How old events are when the backend gets them while workers and brokers come and go: three brokers, two workers."""
+"""The ages of events on arrival at the backend while workers and brokers come and go: three brokers, two workers."""
 
 import dataclasses
 import itertools
@@ -18,20 +18,21 @@ from cluster import Cluster
 
 SECONDS = 40
 WARM_UP_SECONDS = 5
-# The brokers compile their code meanwhile: before that they take more than the machine has.
+# The brokers compile their code meanwhile: before that they need more than the machine has.
 FIRST_WARM_UP_SECONDS = 240
 # A supervisor needs about as long.
 ABSENCE_SECONDS = 2
 BROKER_ABSENCE_SECONDS = 15
 PATIENCE_SECONDS = 120
-# The default of Kafka's own producer since 4.0: without it each event is a request of its own, and three brokers on two cores
-# take fewer than a thousand of those a second.
+# The default of Kafka's own producer since 4.0: without it each event is a request of its own, of which three brokers
+# on
+# two cores take fewer than a thousand a second.
 LINGER_MS = 5
 
 
 @dataclasses.dataclass
 class Faulty:
-    """One run: ages at arrival in milliseconds, and what went wrong besides."""
+    """One run: ages on arrival in milliseconds, and other faults."""
 
     about: str
     # Events a second.
@@ -45,7 +46,7 @@ class Faulty:
 
 
 class Pair:
-    """Two workers that have everything by default."""
+    """Two workers with default settings."""
 
     def __init__(self, processes, herald, cluster, group, url):
         self.processes, self.herald, self.group = processes, herald, group
@@ -53,7 +54,7 @@ class Pair:
         self.settings.write_text(worker.plain_settings(cluster.bootstrap, group, url))
         processes.run([herald, "topics", "apply", "--yes", "--config", self.settings])
         self.runs = itertools.count(1)
-        # Seconds of processor time that those spent that have ended.
+        # Seconds of processor time of the ended workers.
         self.spent = 0
         self.running = [self.start(index) for index in range(2)]
         for one in self.running:
@@ -93,7 +94,7 @@ class Pair:
                 sys.exit(f"bench: a worker ended with {process.returncode}:\n{self.processes.tail(log)}")
 
 
-# Each gives the processor time (seconds) of the brokers that it ended.
+# Each returns the processor time (seconds) of the brokers that it ended.
 
 
 def nothing(pair, cluster):
@@ -123,7 +124,7 @@ def roll(pair, cluster):
     return 0
 
 
-# The broker comes last: when it is back it has everything to compile again.
+# The broker comes last: after its return it has to compile everything again.
 FAULTS = [
     ("nothing happens", nothing),
     (f"a worker is killed, another comes {ABSENCE_SECONDS} s later", kill_worker),
@@ -137,7 +138,7 @@ def measure(bench, paces):
         return []
     directory = bench.processes.directory / "faults"
     directory.mkdir()
-    # The one node that the other cases use would only take memory and time.
+    # The other cases' node would only take memory and time.
     bench.broker.node.kill()
     with Processes(directory) as processes:
         usage.progress("faults: three brokers")
@@ -156,7 +157,7 @@ def processor_seconds(cluster):
 
 
 class Load:
-    """So many events a second for two workers, whatever happens."""
+    """A constant rate of events for two workers, whatever happens."""
 
     def __init__(self, bench, processes, cluster, pace):
         self.processes, self.cluster, self.pace = processes, cluster, pace
@@ -186,7 +187,7 @@ class Load:
     def run(self, about, fault):
         self.warm_up(WARM_UP_SECONDS)
         usage.progress(f"faults: {about}, {SECONDS} s at {self.pace} events/s")
-        # What was before does not count.
+        # Earlier ages do not count.
         self.backend.ages()
         served = self.backend.served()
         start, before = time.monotonic(), (processor_seconds(self.cluster), self.pair.processor_seconds())

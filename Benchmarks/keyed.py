@@ -1,4 +1,4 @@
-"""From Kafka to HTTP in the order of keys, in transactions, beside what a good engineer would write in a day (Peers)."""
+"""From Kafka to HTTP in the order of keys, in transactions, compared with a good engineer's work of a day (Peers)."""
 
 import dataclasses
 import itertools
@@ -22,7 +22,7 @@ PEER = "own worker"
 HERALD = "herald"
 ROUNDS = 3
 PATIENCE_SECONDS = 120
-# Ages: so many events a second for so long, and when one of two workers is killed.
+# Ages: the rate of events, the length, and the moment at which one of two workers is killed.
 PACE = 1_000
 WARM_UP_SECONDS = 10
 SECONDS = 40
@@ -55,7 +55,7 @@ class Aged:
 
 
 def measure(bench, chosen, has_kill):
-    """Rows of backlogs, rows of ages; who is measured takes turns, because the machine becomes slower or faster."""
+    """Rows of backlogs, rows of ages; the programs take turns, because the machine becomes slower or faster."""
     drained = [Drained(who, case, rates, *rest) for case in chosen for who, (rates, *rest) in drain_all(bench, case).items()]
     aged = [row for who in (HERALD, PEER) for row in ages(bench, who)] if has_kill else []
     return drained, aged
@@ -85,7 +85,7 @@ def drain(bench, case, topic, who):
         sys.exit(f"bench: {case.name}: {who} made no calls:\n{workers.log()}")
     begin, served, total = time.monotonic(), backend.served(), case.warm_up + case.count
     spent = workers.processor_seconds(), usage.processor_seconds(bench.broker.node)
-    # Commits say less: Herald defers what it has too much of for one user to a retry topic, and commits the offset.
+    # Commits are no measure: Herald defers a user's excess events to a retry topic, and commits their offsets.
     if not backend.watch(total, workers.are_alive, patience=60):
         sys.exit(f"bench: {case.name}: {who} made {backend.served()} calls for {total} events:\n{workers.log()}")
     workers.await_commits(topic, total)
@@ -101,7 +101,7 @@ def drain(bench, case, topic, who):
 
 
 class OwnWorkers:
-    """The peer, as `Workers` is Herald."""
+    """The peer, in the place of `Workers`."""
 
     def __init__(self, bench, case, topic, url):
         self.bench, self.case = bench, case
@@ -140,7 +140,7 @@ def command(bench, group, topic, results, url, number, in_flight):
 
 
 class OwnPair(faults.Pair):
-    """Two peers, as `Pair` are two workers of Herald."""
+    """Two peers, in the place of `Pair`."""
 
     def __init__(self, bench, group, url):
         self.bench, self.processes, self.group, self.url = bench, bench.processes, group, url
@@ -183,7 +183,7 @@ def kill(pair):
 
 
 def pace(bench, backend, topic, seconds, happens):
-    """Publishes for so long; ages, calls that repeat an event's, and events that never came."""
+    """Publishes for a time; returns ages, calls that repeat an event's, and events that never came."""
     backend.ages()
     served = backend.served()
     log = f"{topic}-pace"

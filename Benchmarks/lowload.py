@@ -1,4 +1,4 @@
-"""What little work costs, beside librdkafka alone on the same broker; and what none costs."""
+"""The cost of little work, beside librdkafka alone on the same broker; and the cost of no work."""
 
 import dataclasses
 import time
@@ -9,18 +9,18 @@ from stub import Slow
 from usage import processor_seconds, progress, resident_bytes
 from worker import numbers
 
-# Until then connections are made, and what is run for the first time is compiled.
+# Until then connections are made, and code is compiled at its first run.
 WARM_SECONDS = 4
 # The broker's own first events: its code is compiled while it runs.
 WARM_UP = 60_000
 WARM_UP_RATE = 6_000
-# After an assignment the first questions are asked.
+# The first requests follow an assignment.
 SETTLE_SECONDS = 12
 
 
 @dataclasses.dataclass
 class LowLoad:
-    """What an event costs at a pace: processor seconds of whoever consumes it, of the broker; ages at arrival (ms)."""
+    """An event's cost at a pace: processor seconds of its consumer and of the broker; ages on arrival (ms)."""
 
     who: str
     rate: int
@@ -40,7 +40,7 @@ class Idle:
 
 
 def measure(bench, rates):
-    """All of them for each rate, one after another on a broker that has compiled its code."""
+    """All programs for each rate, one after another on a broker that has compiled its code."""
     if rates:
         warm_up(bench)
     return [row for rate in rates for row in (
@@ -75,7 +75,7 @@ def echo(bench, rate, kind, warm, count):
     bench.broker.ask("pace", topic, rate, count)
     wait_for(lambda: running.poll() is not None, 30, f"{topic} did not come to its end")
     broker = processor_seconds(bench.broker.node) - before
-    # The client may have said something before.
+    # The client may have written messages before.
     *_, spent, ages = log.read_text().splitlines()
     for name in (topic, f"{topic}.results"):
         bench.broker.delete(name)

@@ -1,4 +1,4 @@
-"""The measurements themselves; what they give is printed by report.py."""
+"""The measurements themselves; report.py prints their results."""
 
 import dataclasses
 import functools
@@ -13,7 +13,7 @@ from usage import machine_seconds, processor_seconds, progress
 from worker import Workers, numbers
 
 WRK_SECONDS = 3
-# The floor of HTTP/2: so many calls on each of so many connections.
+# The floor of HTTP/2: the connections, and the calls on each at a time.
 H2LOAD_CONNECTIONS, H2LOAD_CALLS = 4, 64
 HANG_SECONDS = 45
 
@@ -44,11 +44,11 @@ class Throughput:
     rate: float
     cost: float
     peak: int
-    # Processor seconds for each event of the others that have to run, and of who should not have.
+    # Processor seconds for each event: of the other necessary processes, and of unwanted ones.
     broker: float
     backend: float
     others: float
-    # Of all cores' time.
+    # The share of all cores' time.
     busy: float
     wrk: Wrk | None
 
@@ -148,14 +148,14 @@ class Bench:
         return measured
 
     def check_results(self, case, workers):
-        """Without as many results as events the figures mean nothing."""
+        """Stops the run if there are fewer results than events: the figures would be meaningless."""
         results = self.broker.end(f"{workers.group}.results")
-        # The marks of transactions have offsets too.
+        # The markers of transactions have offsets too.
         if results < self.count or (case.guarantee == "at-least-once" and results > self.count):
             sys.exit(f"bench: {self.count} events have {results} results in {case.name}.")
 
     def paced(self, case):
-        """How old events are when the backend gets them, at a pace that leaves the machine idle (milliseconds)."""
+        """The ages of events on arrival at the backend, at a pace that leaves the machine idle (milliseconds)."""
         progress(f"age-{case.name}: {cases.PACE} events a second for {cases.PACED_SECONDS} s")
         topic = f"paced.{next(numbers)}"
         self.broker.create(topic, case.partitions)
@@ -164,7 +164,7 @@ class Bench:
         wait_for(workers.are_assigned, 60, f"{case.name}: no partitions were assigned")
         served = 0
         for seconds in (2, cases.PACED_SECONDS):
-            backend.ages()  # Of the first seconds nothing is kept: connections are made.
+            backend.ages()  # The first seconds do not count: connections are made.
             self.broker.ask("pace", topic, cases.PACE, seconds * cases.PACE)
             served += seconds * cases.PACE
             wait_for(lambda: backend.served() >= served, 30, f"{case.name}: not all events arrived")
@@ -191,7 +191,7 @@ class Bench:
         return peak
 
     def limited(self):
-        """What a backend that takes CAPACITY calls a second gets: events a second, the share of refused calls, dead letters."""
+        """The load of a backend with a limit of CAPACITY calls a second: events a second, refused share, dead letters."""
         count = cases.LIMITED_EVENTS
         progress(f"limited: {count:,} events for a backend that takes {cases.CAPACITY} a second, {count // cases.CAPACITY} s")
         topic = f"limited.{next(numbers)}"
@@ -208,7 +208,7 @@ class Bench:
         return count / seconds, 1 - count / calls, dead
 
     def priority(self):
-        """How old events of the first topic are when the backend gets them, beside a full second topic (milliseconds)."""
+        """The ages of the first topic's events on arrival at the backend, beside a full second topic (milliseconds)."""
         progress(f"priority: {cases.URGENT_PACE} events a second beside a full topic, {cases.CAPACITY} calls a second")
         bulk, urgent = self.backlog(cases.FIRST.partitions), f"urgent.{next(numbers)}"
         self.broker.create(urgent, cases.FIRST.partitions)

@@ -30,11 +30,11 @@ import whole
 HERE = pathlib.Path(__file__).resolve().parent
 LIMITS = HERE / "micro.limits"
 HEADROOM = 1.10
-# How much more an event may cost than another one.
+# The largest cost of an event as a multiple of another one's.
 RATIOS = {("hub", "event"): 1.3}
-# What ends the name of the row for a worker's lane.
+# The suffix of the row for a worker's lane.
 LANE = "-lane"
-# Where a count spreads by itself.
+# For counts with a spread of their own.
 WIDE_HEADROOM = 1.15
 # Every slot of an engine has been made and used after the first, and no table doubles between the two.
 WARM, LONG = 20_000, 30_000
@@ -42,7 +42,7 @@ ALLOCATORS = {"malloc", "calloc", "realloc", "posix_memalign", "aligned_alloc", 
 
 
 class Profile:
-    """What callgrind wrote: instructions in all, and how often each function called each other one."""
+    """callgrind's profile: all instructions, and the number of calls from each function to each other one."""
 
     def __init__(self, path):
         self.instructions = 0
@@ -60,14 +60,14 @@ class Profile:
 
     @staticmethod
     def name(text, names):
-        """A name is written once, and then called by its number."""
+        """A name is written once, and then referred to by its number."""
         number, name = re.fullmatch(r"\((\d+)\)(?: (.*))?", text).groups()
         return names.setdefault(number, name or "?")
 
     def allocations(self):
-        """How often each caller asked for memory; what an allocator asks another one for counts once.
+        """The number of allocations by each caller; an allocator's request to another one counts once.
 
-        A name is followed by those of its callers, as many as callgrind was told to tell apart.
+        A name is followed by those of its callers, as many as callgrind was told to distinguish.
         """
         counts = collections.Counter()
         for (caller, callee), count in self.calls.items():
@@ -80,7 +80,7 @@ def profile(binary, case, count, callers):
     with tempfile.NamedTemporaryFile() as output:
         command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={output.name}",
                    f"--separate-callers={callers}", binary, case, str(count)]
-        # Dictionaries would be in another order in every run.
+        # Otherwise dictionaries would have another order in every run.
         environment = dict(os.environ, SWIFT_DETERMINISTIC_HASHING="1")
         done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         if done.returncode != 0:
@@ -89,7 +89,7 @@ def profile(binary, case, count, callers):
 
 
 def measure(binary, case, callers=0):
-    """Instructions, allocations and who allocates, for each event."""
+    """Instructions, allocations and their callers, for each event."""
     warm, long = profile(binary, case, WARM, callers), profile(binary, case, LONG, callers)
     callers = long.allocations()
     callers.subtract(warm.allocations())
@@ -98,7 +98,7 @@ def measure(binary, case, callers=0):
 
 
 def measure_all(case, binary, options):
-    """The rows of a case: name, instructions, allocations, who allocates."""
+    """The rows of a case: name, instructions, allocations, their callers."""
     if case not in whole.CASES:
         return [(case, *measure(binary, case, callers=8 if options.where else 0))]
     rows = whole.measure(case, os.environ["KAFKA_HOME"], options.herald, options.build, Profile)
@@ -106,7 +106,7 @@ def measure_all(case, binary, options):
 
 
 def worker_cases():
-    """Those of the whole worker that can be counted here."""
+    """The cases of the whole worker that can be counted here."""
     if "KAFKA_HOME" not in os.environ:
         return []
     for case in whole.CASES:
@@ -116,7 +116,7 @@ def worker_cases():
 
 
 def raised(case, instructions, allocations):
-    """The limits for what was counted."""
+    """The limits that follow from the counts."""
     if case in whole.CASES:
         return round(instructions * WIDE_HEADROOM), allocations * WIDE_HEADROOM
     return round(instructions * HEADROOM), allocations * (HEADROOM if case.endswith(LANE) else 1)
@@ -162,7 +162,7 @@ def main():
     for name, instructions, allocations, callers in (row for case in cases for row in measure_all(case, binary, options)):
         counted[name] = instructions, allocations
         most, allowed = limits.get(name, (0, 0))
-        # What each commit costs, every few thousand events, and a table that doubles now and then.
+        # The cost of each commit, every few thousand events, and of a table that doubles at times.
         within = instructions <= most and allocations <= allowed + 0.01
         print(f"{name:<20}{instructions:>14,.0f}{most:>8,}{allocations:>14.3f}{allowed:>8.2f}"
               f"{'' if within else '  too much'}", flush=True)

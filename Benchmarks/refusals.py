@@ -1,4 +1,4 @@
-"""Workers whose backends answer 429 now and then: how much of what is possible gets through."""
+"""Workers whose backends answer 429 at times: their share of the possible rate."""
 
 import dataclasses
 import sys
@@ -14,7 +14,7 @@ PATIENCE_SECONDS = 60
 
 @dataclasses.dataclass
 class Refused:
-    """What a backend that refuses calls got."""
+    """The load of a backend that refuses calls."""
 
     case: cases.Refusing
     # Events a second until most were taken.
@@ -24,7 +24,7 @@ class Refused:
     # Retry records for each refused call.
     retries: float
     dead: int
-    # The rate as a share of what is possible.
+    # The rate as a share of the possible one.
     share: float = 0
 
 
@@ -64,7 +64,7 @@ class Run:
         self.moved = time.monotonic()
 
     def has_most(self):
-        """Whether what counts for the rate was accepted."""
+        """Whether the events that count for the rate were accepted."""
         if self.rate:
             return True
         now, accepted = time.monotonic(), self.backend.accepted()

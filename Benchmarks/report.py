@@ -1,4 +1,4 @@
-"""Prints what was measured, and which goals are met."""
+"""Prints the measurements, and whether they meet their goals."""
 
 import math
 import os
@@ -7,16 +7,16 @@ import statistics
 import cases
 import events
 
-# What every event may cost, beside `wrk` in the same run; see docs/PERFORMANCE.md.
+# The goals for every event, beside `wrk` in the same run; see docs/PERFORMANCE.md.
 RATE_GOAL, COST_GOAL, ATOMIC_GOAL, LIMIT_GOAL = 0.5, 1.7, 0.95, 0.9
-# Beside `wrk` over HTTP/1.1, over TLS beside `wrk` over TLS; and a rate where nothing but waiting bounds it.
+# Beside `wrk` over HTTP/1.1, over TLS beside `wrk` over TLS; and a rate that only waiting bounds.
 HTTP2_GOALS, SHARED_GOAL = {"http2": 1.2, "http2-tls": 1.0}, 0.99
 MEMORY_GOAL = 96e6
 AGE_GOAL = 10
 CAMPAIGN_GOAL = 25
-# Processor time of an event when there are few, and the broker's beside librdkafka alone.
+# The processor time of an event at low rates, and the broker's beside librdkafka alone.
 LOW_GOAL, BROKER_GOAL = 80e-6, 1.5
-# What others may take of the cores, this program among them, before the figures mean little.
+# The largest share of the cores for other processes, including this program, at which the figures are reliable.
 QUIET = 0.1
 
 
@@ -133,7 +133,7 @@ def print_campaigns(both):
 
 
 def goals(rows, ages, hang):
-    """Each goal that these measurements say something about: what, the value, whether it is met (None: can't be said)."""
+    """Each goal of these measurements: its name, the value, and whether it is met (None: unknown)."""
     by_name = {row.case.name: row for row in rows}
     first, plain, slow, separate, shared = (by_name.get(name) for name in (
         cases.FIRST.name, "at-least-once", "delay-100ms", "http1-100ms", "http2-100ms"))

@@ -1,4 +1,4 @@
-"""The backends of the benchmark: nginx with `return 200`, and one of our own that takes its time and tells ages."""
+"""The backends of the benchmark: nginx with `return 200`, and one of our own with a latency that reports ages."""
 
 import re
 import socket
@@ -49,7 +49,7 @@ http {{
 
 
 class Backend:
-    """What both have in common."""
+    """The common parts of both."""
 
     def __init__(self, processes, port, command, log):
         self.processes = processes
@@ -69,7 +69,7 @@ class Backend:
             return answer.read().decode()
 
     def watch(self, goal, alive, patience):
-        """Waits until so many requests were served; when the first of them was, or None when they stop coming."""
+        """Waits for this number of requests; returns the moment of the first one, or None when they stop."""
         begin, previous, count = None, time.monotonic(), self.served()
         moved = previous
         while alive():
@@ -110,7 +110,7 @@ class Nginx(Backend):
         super().__init__(processes, port, ["nginx", "-c", str(path)], "nginx")
 
     def served(self):
-        """How many requests were served, those for this number not counted."""
+        """The number of served requests, except for those for this number."""
         text = self.get("/status")
         self.asked += 1
         return int(re.search(r"requests\s+\d+ \d+ (\d+)", text).group(1)) - self.asked
@@ -123,7 +123,7 @@ class Nginx(Backend):
         return int(requests), float(duration), processor
 
     def h2load(self, arguments, connections, calls, seconds, tls=False):
-        """Requests, seconds and processor time of `h2load`, with so many calls on each of so many connections."""
+        """Requests, seconds and processor time of `h2load`, with the given connections and calls on each at a time."""
         path, *options = arguments
         output, processor = run_measured(
             self.processes, ["h2load", "-t1", f"-c{connections}", f"-m{calls}", f"-D{seconds}", *options,
@@ -133,7 +133,7 @@ class Nginx(Backend):
 
 
 class Front:
-    """nghttpx before a backend, which speaks HTTP/2 for it."""
+    """nghttpx in front of a backend, which speaks HTTP/2 for it."""
 
     def __init__(self, processes, port):
         [own] = free_ports(1)
@@ -150,7 +150,7 @@ def is_open(port):
 
 
 class Slow(Backend):
-    """Our own: answers after so many milliseconds, or never (None); refuses what `options` say."""
+    """Our own backend: answers after a latency in milliseconds, or never (None); refuses calls by its `options`."""
 
     def __init__(self, processes, binary, milliseconds, options=()):
         [port] = free_ports(1)
@@ -159,11 +159,11 @@ class Slow(Backend):
                          f"backend-{port}")
 
     def calls(self):
-        """How many requests there were, and how many of them were refused."""
+        """The number of requests, and of refused ones."""
         return tuple(map(int, self.get("/status").split()))[:2]
 
     def repeated(self):
-        """How many calls with an age came for an event that had been called since the last time that ages were asked for."""
+        """The number of calls with an age since the last look whose event had been called before."""
         return int(self.get("/status").split()[2])
 
     def served(self):
@@ -174,6 +174,6 @@ class Slow(Backend):
         return served - refused
 
     def ages(self):
-        """How many notifications came since the last time, and p50, p99, p99.9 and maximum of their ages (ms)."""
+        """The number of notifications since the last look, and p50, p99, p99.9 and maximum of their ages (ms)."""
         count, *ages = map(int, self.get("/ages").split())
         return count, *(age / 1_000 for age in ages)

@@ -1,4 +1,4 @@
-"""What processes and the machine have spent, as /proc tells it."""
+"""The usage of processes and of the machine, from /proc."""
 
 import os
 import pathlib
@@ -8,12 +8,12 @@ import time
 
 
 def progress(text):
-    """Tells who waits what is measured now."""
+    """Names the current measurement for a waiting reader."""
     print(f"bench: {text}", file=sys.stderr, flush=True)
 
 
 def machine_seconds():
-    """The processor time that was spent on this machine so far, by anybody."""
+    """The processor time of all processes on this machine so far."""
     user, nice, system, _, _, interrupts, soft = map(int, pathlib.Path("/proc/stat").read_text().split()[1:8])
     return (user + nice + system + interrupts + soft) / os.sysconf("SC_CLK_TCK")
 
@@ -25,12 +25,12 @@ def processor_seconds(process):
 
 
 def peak_bytes(process):
-    """The most memory that a process has had so far."""
+    """The peak memory of a process so far."""
     return _status(process, "VmHWM:")
 
 
 def resident_bytes(process):
-    """The memory that a process has now."""
+    """The present memory of a process."""
     return _status(process, "VmRSS:")
 
 
@@ -42,7 +42,7 @@ def _status(process, name):
 
 
 def run_measured(processes, command):
-    """Runs a command to its end; its output and its seconds of processor time."""
+    """Runs a command to its end; returns its output and its seconds of processor time."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     output = processes.run(command, seconds=3_600)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -1,8 +1,8 @@
 """Counts what an event costs the whole worker: the release build on a real broker, under valgrind; micro.py calls it.
 
-What micro counts is the pure part of an event's way. Here everything in user space counts: the lane's thread and those
-of librdkafka, between a broker and a backend that answers as nginx does, over HTTP/2 nginx itself. The backlog lies in
-its topic before the worker begins, as large and twice as large: the difference counts.
+micro counts the pure part of an event's way. Here everything in user space counts: the lane's thread and those of
+librdkafka, between a broker and a backend that answers as nginx does, over HTTP/2 nginx itself. The backlog is in its
+topic before the worker begins, in one size and in twice that size: the difference counts.
 """
 
 import pathlib
@@ -19,16 +19,16 @@ from processes import Failure, Processes
 from stub import Nginx, Slow
 from worker import Workers
 
-# Tables and queues have their size before that.
+# Tables and queues have their final size before that.
 WARM, LONG = 15_000, 30_000
 
 
-# What is counted, by the names of its two rows: of all threads, and of the lane's alone.
+# The counted cases, by the names of their two rows: of all threads, and of the lane's alone.
 CASES = {"worker": cases.FIRST, "worker-http2": cases.by_name("http2")}
 
 
 def can_count(name):
-    """Whether this machine has what the case needs."""
+    """Whether this machine has the tools for the case."""
     return not CASES[name].http2 or all(map(shutil.which, ("nginx", "openssl")))
 
 
@@ -65,5 +65,5 @@ def run(processes, broker, case, url, herald, count, read):
     broker.delete(topic)
     threads = [read(path) for path in processes.directory.glob(f"{output.name}-*")]
     costs = [(thread.instructions, sum(thread.allocations().values())) for thread in threads]
-    # The lane's thread does most.
+    # The lane's thread does most of the work.
     return [tuple(map(sum, zip(*costs))), max(costs)]

@@ -23,7 +23,7 @@ admin: {{listen: "127.0.0.1:0"}}
 limits: {{{limits}}}
 {traces}"""
 
-# As a user has it: names of its own, and everything else by default.
+# A user's settings: names of its own, and defaults.
 PLAIN = """\
 kafka: {{bootstrapServers: "{bootstrap}", group: {group}}}
 topics:
@@ -81,7 +81,7 @@ class Workers:
             for number in range(case.workers)]
 
     def backend(self, url):
-        """The settings that say where the calls go."""
+        """The settings of the backend."""
         if not self.case.hub:
             return HTTP.format(url=url)
         file = self.processes.directory / f"{self.group}.hub"
@@ -100,7 +100,7 @@ class Workers:
         return "\n".join(self.processes.tail(f"{self.group}-{number}") for number in range(self.case.workers))
 
     def are_assigned(self):
-        """Whether every lane has said that it has its partitions."""
+        """Whether every lane has reported its partitions."""
         if not self.are_alive():
             sys.exit(f"bench: a worker ended:\n{self.log()}")
         said = sum(
@@ -115,7 +115,7 @@ class Workers:
             raise Failure(f"{failure}\n{self.log()}") from None
 
     def await_results(self, count, seconds):
-        """Waits until so many results are there; the marks of transactions would count too."""
+        """Waits for this number of results; the markers of transactions would count too."""
 
         def are_there():
             if not self.are_alive():
@@ -128,11 +128,11 @@ class Workers:
         return sum(usage.processor_seconds(worker) for worker in self.running)
 
     def peak_bytes(self):
-        """Of the one that took most."""
+        """The peak memory of the largest one."""
         return max(usage.peak_bytes(worker) for worker in self.running)
 
     def stop(self, patience=60):
-        """Lets them end by themselves, and takes their topics away."""
+        """Lets them end by themselves, and deletes their topics."""
         for worker in self.running:
             worker.send_signal(signal.SIGTERM)
         for worker in self.running:

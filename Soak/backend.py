@@ -27,11 +27,11 @@ import time
 import urllib.parse
 
 REJECTIONS = (400, 404, 410, 422)
-# Who is always turned away, and how the events that want it are marked.
+# The prefix of users that are always rejected, and of the events for them.
 REJECTED = "rejected-"
 LATENCY = (0.002, 0.03)
 SLOW = 1
-# Now and then something fails without any fault going on.
+# The share of failures without a fault.
 BASE_FAILURES = 0.003
 BODY = b'{"message":"backend says no"}'
 
@@ -55,7 +55,7 @@ class Backend:
         return f"{time.time() * 1000:.1f}"
 
     def worker(self, authorization):
-        """Who calls; every worker's header is decoded once."""
+        """The caller; every worker's header is decoded once."""
         name = self.names.get(authorization)
         if name is None:
             try:
@@ -66,7 +66,7 @@ class Backend:
         return name
 
     def choose(self, user):
-        """How a call of this user is answered: a status, or the name of a fault."""
+        """Chooses the answer to a call of this user: a status, or the name of a fault."""
         for fault, share in self.faults.items():
             if fault not in ("refuse", "slow") and self.random.random() < share:
                 return fault
@@ -75,7 +75,7 @@ class Backend:
         return "500" if self.random.random() < BASE_FAILURES else "200"
 
     async def listen(self):
-        # Another bound socket keeps the port while nobody listens.
+        # Another bound socket keeps the port while no server listens.
         keeper = socket.socket()
         keeper.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         keeper.bind(("127.0.0.1", self.port))
@@ -109,7 +109,7 @@ class Backend:
         running = set()
         while line := await reader.readline():
             name, seconds, share = line.decode().split()
-            # One of a kind at a time: a second would end the first one's.
+            # One of a kind at a time: a second one would end the first.
             if name not in self.faults:
                 self.faults[name] = 0
                 task = asyncio.create_task(self.fault(name, float(seconds), float(share)))
@@ -122,11 +122,11 @@ class Backend:
             self.log.flush()
 
     async def run(self):
-        # A mistake in here must not look like a fault of the backend's.
+        # An error of this program must not look like a fault of the backend's.
         asyncio.get_running_loop().set_exception_handler(fail)
         await self.listen()
         flushing = asyncio.create_task(self.flush())
-        # The campaign's end, however it comes, is the end of standard input.
+        # The campaign's end, in whatever form, is the end of standard input.
         await self.obey()
         flushing.cancel()
         self.log.flush()
@@ -155,7 +155,7 @@ class Connection(asyncio.Protocol):
         self.finish("closed")
 
     def finish(self, how):
-        """The call's end is noted before anything goes out: what the caller does next must not look earlier."""
+        """The call's end is noted before the answer is sent: the caller's next request must not look earlier."""
         if self.timer:
             self.timer.cancel()
             self.timer = None

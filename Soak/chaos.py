@@ -1,4 +1,4 @@
-"""Everything that goes wrong, at random moments from one seed, all at once."""
+"""All faults, at random moments from one seed, and at the same time."""
 
 import random
 import threading
@@ -7,11 +7,11 @@ import time
 from cluster import NODES
 from processes import Failure
 
-# A worker's session is 10 s: longer than that it is taken for dead.
+# A worker's session is 10 s: after a longer stop it counts as dead.
 STOP_SECONDS = (11, 17)
 SECONDS_BETWEEN = {"stop": 25, "leave": 30, "fault": 9}
 ABSENCE = (0.5, 15)
-# Which faults of the backend there are, for how long, and of which share of the calls.
+# The faults of the backend, their lengths, and their shares of the calls.
 FAULTS = {
     "503": ((1, 4), (0.2, 1)), "500": ((1, 3), (0.1, 0.7)), "429": ((1, 3), (0.2, 0.9)), "hang": ((1, 4), (0.05, 0.5)),
     "slow": ((2, 5), (0.2, 0.9)), "reset": ((1, 3), (0.1, 0.8)), "cut": ((1, 3), (0.1, 0.8)),
@@ -20,7 +20,7 @@ FAULTS = {
 DEAD_SECONDS = (3, 15)
 PAUSED_SECONDS = (4, 20)
 WHOLE_SECONDS = (5, 25)
-# How long a cluster may take to be whole again on a busy machine.
+# The time for a cluster to recover on a busy machine.
 PATIENCE = 300
 
 
@@ -75,7 +75,7 @@ class WorkerChaos:
 
 
 class BrokerChaos:
-    """Kills and pauses brokers, one at a time and never before the cluster is whole again; has a thread of its own."""
+    """Kills and pauses brokers, one at a time and never before the cluster has recovered; has a thread of its own."""
 
     def __init__(self, cluster, journal, seed):
         self.cluster = cluster

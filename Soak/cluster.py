@@ -18,7 +18,7 @@ SETTINGS = {
     "transaction.state.log.min.isr": 2,
     # A transaction whose producer died ends this soon after its time-out.
     "transaction.abort.timed.out.transaction.cleanup.interval.ms": 1000,
-    # The checker reads every commit that was ever made, and holds the moment when a result was durable against it.
+    # The checker reads all commits, and compares them with the moments at which results became durable.
     "log.cleaner.enable": "false",
     "log.message.timestamp.type": "LogAppendTime",
 }
@@ -47,11 +47,11 @@ class Cluster:
         return [self.processes.log(node.name) for node in self.nodes.values()]
 
     def data(self):
-        """Where the node keeps its partitions whose copies the checker reads, when all are in step."""
+        """The folder of the node whose copies the checker reads, when all are in step."""
         return self.nodes[NODES[0]].directory / "data"
 
     def start(self, node):
-        """Starts a node; what it held is kept."""
+        """Starts a node, with its former data."""
         self.nodes[node].start()
 
     def kill(self, node):
@@ -65,7 +65,7 @@ class Cluster:
         self.nodes[node].process.send_signal(signal.SIGCONT)
 
     def metadata(self):
-        """What the cluster says of itself, or None when it says nothing now."""
+        """The cluster's description of itself, or None when it does not answer now."""
         text = self.processes.run(["kcat", "-L", "-J", "-m", "5", "-b", self.bootstrap], seconds=20, may_fail=True)
         try:
             return json.loads(text) if text else None
@@ -73,7 +73,7 @@ class Cluster:
             return None
 
     def is_healthy(self):
-        """Whether all nodes serve and every partition has all its copies in step."""
+        """Whether all nodes serve and all copies of every partition are in step."""
         for number, node in self.nodes.items():
             if not is_alive(node.process):
                 raise Failure(f"broker {number} ended by itself:\n{self.processes.tail(node.name)}")

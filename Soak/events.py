@@ -1,4 +1,4 @@
-"""The campaign's events, and the producer that publishes them while everything else goes wrong."""
+"""The campaign's events, and the producer that publishes them during all faults."""
 
 import datetime
 import json
@@ -11,10 +11,10 @@ import zipfile
 
 from processes import Failure, now_ms
 
-# Each event's kind is the beginning of its id, so that the checker knows what has to become of it.
+# Each event's kind is the prefix of its id, so that the checker knows its required outcome.
 KINDS = {
     "plain": 0.955,
-    "rejected": 0.01,   # its user is one that the backend turns away
+    "rejected": 0.01,   # for a user that the backend rejects
     "expired": 0.005,   # never to be sent
     "later": 0.02,      # not to be sent before its moment
     "broken": 0.005,    # no JSON
@@ -30,14 +30,14 @@ def rfc3339(milliseconds):
 
 
 class Events:
-    """Deals out events from a seed."""
+    """Generates events from a seed."""
 
     def __init__(self, seed):
         self.random = random.Random(seed)
         self.count = 0
 
     def next(self):
-        """Key and value of the next one."""
+        """Key and value of the next event."""
         draw = self.random
         kind = draw.choices(list(KINDS), KINDS.values())[0]
         self.count += 1
@@ -59,7 +59,8 @@ class Events:
         return user, json.dumps(event, separators=(",", ":"))
 
 
-# Apache Kafka's own producer, as most services would use: librdkafka's idempotent one before 2.4 may end with a fatal
+# Apache Kafka's own producer, which most services would use: librdkafka's idempotent one before 2.4 may end with a
+# fatal
 # error when a leader dies (confluentinc/librdkafka#4438).
 PRODUCER = """\
 enable.idempotence=true
@@ -76,7 +77,7 @@ TOMBSTONE = "<nothing>"
 
 
 def console_producer(home):
-    """The class of the console producer; it moved."""
+    """The class of the console producer, which has moved."""
     moved = "org/apache/kafka/tools/ConsoleProducer.class"
     jars = pathlib.Path(home).glob("libs/kafka-tools-[0-9]*.jar")
     has_moved = any(moved in zipfile.ZipFile(jar).namelist() for jar in jars)
@@ -84,7 +85,7 @@ def console_producer(home):
 
 
 class Publisher:
-    """Publishes so many events within about so many seconds, in bursts, with an idempotent producer per topic."""
+    """Publishes the events within about the given time, in bursts, with an idempotent producer per topic."""
 
     TICK = 0.1
 
@@ -113,7 +114,7 @@ class Publisher:
 
     @property
     def is_done(self):
-        """Whether everything is with the brokers."""
+        """Whether the brokers have all events."""
         if self.error:
             raise Failure(f"publishing failed: {self.error}")
         return not self.thread.is_alive()

@@ -1,6 +1,6 @@
-"""What happened, read from three witnesses: the topics, the backend's log, the campaign's journal.
+"""The history of a campaign, read from three witnesses: the topics, the backend's log, the campaign's journal.
 
-Nothing here or in the checker knows Herald's code: only the contract's names.
+Neither this module nor the checker uses Herald's code: only the contract's names.
 """
 
 import collections
@@ -22,7 +22,7 @@ RETRY = "notifications.retry."
 
 
 class Journal:
-    """The campaign's own notes: who was started, killed, stopped, and when."""
+    """The campaign's own notes: the starts, kills and stops of processes, with their moments."""
 
     def __init__(self, path):
         self.file = open(path, "a", buffering=1)
@@ -57,7 +57,7 @@ class Call(NamedTuple):
     """A request that the backend has read."""
     number: int
     begin: float
-    worker: str         # the run of a worker
+    worker: str         # a worker's run
     id: str
     service: str
     user: str
@@ -70,7 +70,7 @@ class Call(NamedTuple):
 
 
 class Incident(NamedTuple):
-    """Something that was done to a worker's run (or to all, by hurting a broker) for a while."""
+    """An action on a worker's run (or on all, through a broker) for a while."""
     kind: str
     worker: str         # empty: a broker, so all
     begin: float
@@ -115,7 +115,7 @@ def onward(record):
 
 
 def calls(path):
-    """The calls in the order in which they came, and the backend's faults as (begin, end, name)."""
+    """The calls in their order of arrival, and the backend's faults as (begin, end, name)."""
     begun, ends, marks, open_marks = [], {}, [], {}
     with open(path) as file:
         for line in file:
@@ -133,14 +133,14 @@ def calls(path):
     found = []
     for number, begin, worker, key, pns, user in begun:
         end, how = ends.get(number, (float("inf"), ""))
-        # What the address says and what the key says must be one; the checker sees when it is not.
+        # The address and the key have to agree; the checker sees when they do not.
         service = pns if key[1:] == [user, pns] else f"{pns} ({':'.join(key)})"
         found.append(Call(number, begin, worker, key[0], service, user, end, how))
     return found, marks
 
 
 def incidents(entries):
-    """The journal's entries as intervals. A kill is a moment, and so is what ended by itself."""
+    """The journal's entries as intervals. A kill is a moment, and so is a worker's own end."""
     found, stopped, brokers = [], {}, {}
     for entry in entries:
         kind, at = entry["kind"], entry["at"]
@@ -161,9 +161,9 @@ def incidents(entries):
 
 
 def lost_sessions(logs, entries):
-    """Sessions that the brokers ended because a member was not heard of, as incidents of the runs.
+    """Sessions that the brokers ended because of a member's silence, as incidents of the runs.
 
-    A machine that is too busy stops a worker as SIGSTOP does.
+    A machine that is too busy stops a worker like a SIGSTOP.
     """
     starts = collections.defaultdict(list)
     for entry in entries:
@@ -181,7 +181,7 @@ def lost_sessions(logs, entries):
 
 
 class History:
-    """All that was seen, and who belongs to whom."""
+    """All observations, with their relations."""
 
     def __init__(self, requests, results, retries, dead_letters, calls, commits, incidents, faults=(),
                  attempted=(), ends=()):
@@ -215,7 +215,7 @@ def by_service(records):
 
 
 def read(topic, processes, bootstrap, isolation="read_committed"):
-    """Every record of a topic as a reader with this isolation gets it."""
+    """Every record of a topic for a reader with this isolation."""
     path = processes.directory / f"{topic}.{isolation}.jsonl"
     with open(path, "wb") as file:
         processes.run(
@@ -227,7 +227,7 @@ def read(topic, processes, bootstrap, isolation="read_committed"):
 
 
 def collect(processes, cluster, plan, backend_log, journal_path):
-    """Everything, when all is quiet."""
+    """The whole history, once all is quiet."""
     def all_of(topics, isolation="read_committed"):
         return (record for topic in topics for record in read(topic, processes, cluster.bootstrap, isolation))
 

@@ -1,7 +1,7 @@
-"""Reads the log files of a broker's partitions: they tell what no consumer is told, markers and every commit's moment.
+"""Reads the log files of a broker's partitions, which contain more than consumers see: markers, and commits' moments.
 
 The format of the files (record batches, magic 2) is part of Kafka's protocol, and so are the records of
-`__consumer_offsets`. Only what a healthy replica holds is read, and nothing is compressed.
+`__consumer_offsets`. Only the files of a healthy replica are read, and nothing is compressed.
 """
 
 import bisect
@@ -35,7 +35,7 @@ class Batch(NamedTuple):
         return bool(self.attributes & TRANSACTIONAL)
 
     def time(self, delta):
-        """When the record with this time delta was appended, or created where the topic says so."""
+        """The moment at which the record with this time delta was appended, or created where the topic says so."""
         return self.max_time if self.attributes & LOG_APPEND_TIME else self.base_time + delta
 
 
@@ -59,7 +59,7 @@ def batches(folder, with_records=True):
 
 
 def varint(data, at):
-    """A zigzag number and the place behind it."""
+    """A zigzag number and the position behind it."""
     value = shift = 0
     while True:
         byte = data[at]
@@ -90,14 +90,14 @@ def records(batch):
 
 
 def is_commit_marker(batch):
-    """Whether a control batch ends its producer's transaction well."""
+    """Whether a control batch commits its producer's transaction."""
     for _, _, key, _ in records(batch):
         return struct.unpack_from(">hh", key)[1] == 1
     return False
 
 
 class End(NamedTuple):
-    """Where a partition ends for a reader of committed records."""
+    """The end of a partition for a reader of committed records."""
     last: int       # the offset of the last record that such a reader gets; -1 for none
     is_open: bool   # whether a transaction is undecided
 
@@ -117,7 +117,7 @@ def end_of(folder):
 
 
 class Visibility:
-    """When the records of a partition could first be read by a reader of committed records."""
+    """The moments at which the records of a partition became visible to readers of committed records."""
 
     def __init__(self, folder):
         self.found = []
@@ -141,7 +141,7 @@ class Visibility:
 
 
 class Commit(NamedTuple):
-    """A group's offset as it became visible."""
+    """A group's offset with the moment of its visibility."""
     time: int
     topic: str
     partition: int
@@ -165,10 +165,9 @@ def commit_of(group, time, key, value):
 
 
 def commits(folders, group):
-    """Every commit of a group in the order in which it became visible, those of aborted transactions left out.
+    """Every commit of a group in the order in which it became visible, without those of aborted transactions.
 
-    A plain commit's time is that of its record, a transaction's that of its marker: all that it holds was written
-    before.
+    A plain commit's time is that of its record, a transaction's that of its marker, which follows all of its records.
     """
     found = []
     for folder in folders:

@@ -1,33 +1,35 @@
-"""What has to be true of a campaign, whatever was done to it."""
+"""The properties of a campaign that must hold, whatever its faults."""
 
 import bisect
 import collections
 import datetime
 
-# Both sides of a comparison come from one machine's clock; this is for rounding to milliseconds (milliseconds).
+# Both sides of a comparison have one machine's clock; this allows for rounding to milliseconds (milliseconds).
 ROUNDING = 5
-# How long after its death a worker's last requests may still be read by a busy backend.
+# The time after its death in which a busy backend may still read a worker's last requests.
 IN_THE_AIR = 2_000
-# How long a worker that was stopped, or whose broker was away, may go on before it hears that its session is over.
+# The time for which a worker that was stopped, or whose broker was away, may continue before it hears of its session's
+# end.
 UNAWARE = 10_000
-# How long after such a time its consequences may show.
+# The time after that in which consequences may show.
 AFTERMATH = 60_000
-# Incidents that cut nobody off.
+# Incidents that cut off no worker.
 MOMENTS = ("kill", "leave", "died")
 # Incidents after which a worker does not know at once that others have its events.
 UNHEARD = ("stop", "session lost")
-# How long after the backend asked for quiet (429) calls may be put off to a retry topic: the pause, and then a rate that grows.
+# The time after a 429 in which calls may be deferred to a retry topic: the pause, and then a rate that grows.
 THROTTLED = 30_000
-# What waits longer does so in a retry topic.
+# Longer waits are in a retry topic.
 SHORTEST_DELAY = 1_000
 CREDENTIALS = ("401", "403")
-# The outcomes, and whether such an event is in the dead-letter topic too; `The vocabulary` compares them with Outcome.swift.
+# The outcomes, and whether such an event is in the dead-letter topic too; `The vocabulary` compares them with
+# Outcome.swift.
 OUTCOMES = {"delivered": False, "dead-lettered": True, "expired": True, "cancelled": False, "duplicate": False}
 FINAL_REASONS = ("attempts-exhausted", "time-exhausted")
 
 
 class Oracle:
-    """Holds a history against the promises; `violations` has a list of sentences for each kind of breach."""
+    """Checks a history against the promises; `violations` has a list of sentences for each kind of breach."""
 
     def __init__(self, history, guarantee, under_way, max_calls, timeout_ms):
         self.history = history
@@ -40,7 +42,7 @@ class Oracle:
         self.repeats = {}               # (incident, run) → ids of the events that were called again because of it
         self.published = {request.id: request for request in history.requests if request.id}
         self.own_incidents = collections.defaultdict(list)
-        # What was done comes before what the brokers made of it.
+        # The actions come before the brokers' reactions.
         for incident in sorted(history.incidents, key=lambda one: (one.kind == "session lost", one.begin)):
             self.own_incidents[incident.worker].append(incident)
 
@@ -59,14 +61,14 @@ class Oracle:
     # MARK: Workers
 
     def check_ends(self):
-        """A worker ends by itself only for its supervisor to start it again, after it was cut off from its brokers."""
+        """A worker ends by itself only to be restarted by its supervisor, after it was cut off from its brokers."""
         callers = {call.worker for call in self.history.calls}
         for end in self.history.ends:
             self.counts["workers that ended by themselves"] += 1
             was_cut_off = any(
                 incident.kind not in MOMENTS and incident.begin <= end["at"] <= incident.end + AFTERMATH
                 for incident in self.own_incidents[end["worker"]] + self.own_incidents[""])
-            # SIGTERM before it has come so far as to heed it.
+            # The SIGTERM came before the worker could handle it.
             has_not_begun = end["how"] == "SIGTERM" and end["was_leaving"] and end["worker"] not in callers
             if has_not_begun:
                 continue
@@ -106,7 +108,7 @@ class Oracle:
                 "dead letter without result, or the reverse", f"{name}: {outcomes}, {len(letters)} dead letters")
         for one in found:
             self.check_result(request, service, one, name)
-        # A result that is `expired` has said why.
+        # The result `expired` is its own reason.
         reasons = {one.facts.get("reason", one.facts["outcome"]) for one in found}
         for one in letters:
             if one.facts["herald-reason"] not in reasons:
@@ -116,7 +118,7 @@ class Oracle:
             self.breach("early", f"{name}: called {milliseconds(request.not_before) - calls[0].begin:.0f} ms early")
 
     def check_result(self, request, service, result, name):
-        """A result says what the backend did."""
+        """A result agrees with the backend's answers."""
         facts = result.facts
         outcome, reason = facts["outcome"], facts.get("reason", "")
         self.counts[f"results {outcome} {reason}".rstrip()] += 1
@@ -133,11 +135,11 @@ class Oracle:
         elif outcome == "expired":
             is_right = request.kind == "expired" and not calls
         elif outcome == "dead-lettered" and reason == "rejected":
-            # Refused twice while others got through is taken for an event's own fault (docs/DESIGN.md, "Known limits").
+            # Two refusals while others got through count as an event's own fault (docs/DESIGN.md, "Known limits").
             is_own_fault = request.kind == "rejected" or sum(call.how in CREDENTIALS for call in calls) >= 2
             is_right = is_own_fault and any(call.how == str(facts.get("status")) for call in calls)
         elif outcome == "dead-lettered" and reason in FINAL_REASONS:
-            # What was refused or reset before it was read is known to the worker alone.
+            # Calls that were refused or reset before they were read are known to the worker alone.
             is_right = facts.get("attempts") == self.max_calls and not any(call.is_accepted for call in calls)
         else:
             # No campaign is cancelled, and no event comes twice.
@@ -146,7 +148,7 @@ class Oracle:
             self.breach("wrong result", f"{name}: {facts}; the backend saw {[call.how for call in calls]}")
 
     def check_nothing_unasked(self):
-        """No record and no call without an event that wants it."""
+        """Every record and every call belongs to an event that requires it."""
         history = self.history
         for record in history.results + history.retries + history.dead_letters:
             request = history.by_origin.get(record.origin)
@@ -182,7 +184,7 @@ class Oracle:
                 self.breach("not committed at the end", f"{where}: {reached.get(where)}, the last is {offsets[-1]}")
 
     def finishing_times(self):
-        """For each partition its offsets, and when everything up to each of them was finished."""
+        """Each partition's offsets, with the moment at which all events up to each of them were finished."""
         times = collections.defaultdict(dict)
         for request in self.history.requests:
             topic, partition, offset = request.place
@@ -203,7 +205,7 @@ class Oracle:
         return prefixes
 
     def finished(self, origin, service, after):
-        """When a service of an event had a result or went on into a retry, `after` a retry record of it."""
+        """The moment at which a service of an event had a result or a retry record, `after` a retry record of it."""
         def times(records):
             return [one.time for one in records.get((origin, service), [])
                     if after is None or (one.place != after.place and one.time >= after.time)]
@@ -218,8 +220,8 @@ class Oracle:
     # MARK: Calls
 
     def check_calls(self):
-        """A call is made again only after a failure, or for an incident; never for more than was under way, and never
-        for what had been recorded.
+        """A call is repeated only after a failure, or because of an incident; never for more events than
+        were under way, and never for recorded ones.
         """
         for (identifier, service), calls in self.history.calls_of.items():
             if self.is_atomic and identifier in self.published:
@@ -244,13 +246,13 @@ class Oracle:
                 self.breach("too many calls", f"{identifier}:{service}: {[call.how for call in calls]}")
         for (incident, run), identifiers in self.repeats.items():
             limit = self.under_way[run.split(".")[0]]
-            # At least once, what is durable counts as done for the bounds, and is repeated when its commit is late.
+            # At least once, durable events count as done for the bounds, and are repeated when their commit is late.
             if self.is_atomic and len(identifiers) > limit:
                 self.breach("more repeated than was under way",
                             f"{incident}: {len(identifiers)} events of {run}, {limit} under way at most")
 
     def check_recorded(self, where, calls):
-        """Nobody calls for what has its result, but a worker that cannot know that its session is over."""
+        """An event with a result is not called, except by a worker that cannot know that its session is over."""
         recorded = min((result.visible for result in self.history.results_of.get(where, [])), default=float("inf"))
         for call in calls:
             if call.begin <= recorded + ROUNDING:
@@ -273,8 +275,8 @@ class Oracle:
         return None
 
     def cause(self, earlier, all_earlier, call):
-        """Why a call may have been made again: an incident, and the run whose doing it is."""
-        # At least once: a retry may be durable and its event's offset not, and then both go on.
+        """The cause of a repeated call: an incident, and the run that it belongs to."""
+        # At least once: a retry may be durable without its event's offset, and then both continue.
         for other in [earlier] if self.is_atomic else [earlier, *all_earlier]:
             for incident in self.own_incidents[other.worker]:
                 if incident.kind == "leave":
@@ -289,7 +291,7 @@ class Oracle:
             if incident.end + UNAWARE >= earlier.begin and incident.begin <= call.begin:
                 return incident, earlier.worker
         if not self.is_atomic and self.published[call.id].place in self.history.attempted:
-            # The calls that led to the retry may have been refused, and so not been seen.
+            # The calls before the retry may have been refused, and so not been seen.
             begin = self.published[call.id].time
             for incident in self.history.incidents:
                 if incident.end + UNAWARE >= begin and incident.begin <= call.begin:
@@ -299,7 +301,7 @@ class Oracle:
     # MARK: Order
 
     def check_order(self):
-        """One user's events of a partition are called for the first time in order, but for what was retried."""
+        """One user's events of a partition are called for the first time in order, except for retried ones."""
         users = collections.defaultdict(list)
         for request in self.history.requests:
             if request.user:
@@ -322,14 +324,14 @@ class Oracle:
                     latest, latest_call = request, call
 
     def may_have_been_refused(self, call):
-        """Whether another event's earlier calls may have gone unseen because nobody listened."""
+        """Whether another event's earlier calls may be unknown because no server listened."""
         return any(name == "refuse" and begin <= call.begin <= end + UNAWARE
                    for begin, end, name in self.history.faults)
 
     def may_have_been_put_off(self, call):
-        """Whether another event may have gone to a retry topic before its first call, because the backend asked for quiet.
+        """Whether another event may have gone to a retry topic before its first call, because of a 429.
 
-        When that record is lost with its transaction it starts anew.
+        If that record is lost with its transaction, the event starts anew.
         """
         return any(name == "429" and begin <= call.begin <= end + THROTTLED
                    for begin, end, name in self.history.faults)
@@ -338,7 +340,7 @@ class Oracle:
 def may_wait_in_a_retry(request):
     """Whether an event may go to a retry topic before its first call, to wait for its moment.
 
-    It is overtaken then, even when that record is lost with its transaction and it starts anew.
+    It is overtaken then, even if that record is lost with its transaction and the event starts anew.
     """
     return bool(request.not_before) and milliseconds(request.not_before) - request.time >= SHORTEST_DELAY
 

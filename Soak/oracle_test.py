@@ -1,4 +1,4 @@
-"""The oracle finds what it is there to find: a sound history passes, and each way of breaking it is named."""
+"""The oracle finds the violations that it looks for: a correct history passes, and each kind of breach is named."""
 
 import struct
 import sys

@@ -34,10 +34,10 @@ from oracle import Oracle
 from processes import Failure, Processes, free_ports, wait_for
 from workers import CALL_TIMEOUT_MS, FORMS, IMMEDIATE_RETRIES, Pool
 
-# Without a call for so long, something hangs; and with calls for so long, something goes round in circles.
+# Without a call for this time, something hangs; and with calls for this time, something goes round in circles.
 PATIENCE = 180
 LONGEST = 3_600
-# A run is decided by the code, not by a draw; `--random` is for searching.
+# The code decides a run's result, not a draw; `--random` is for searching.
 SEED = 11
 
 
@@ -46,7 +46,7 @@ def say(text):
 
 
 class Plan(NamedTuple):
-    """What a campaign does."""
+    """The parameters of a campaign."""
     kills: int
     events: int
     seconds: float
@@ -77,7 +77,7 @@ def arguments():
 
 
 def missing():
-    """What this machine lacks, one sentence each."""
+    """The missing tools on this machine, one sentence each."""
     home = os.environ.get("KAFKA_HOME", "")
     if not home:
         yield "KAFKA_HOME is not set: name an unpacked Apache Kafka 3.7 or newer."
@@ -128,7 +128,7 @@ class Campaign:
                  "the backend did not listen")
 
     def look(self):
-        """A moment of the campaign's loop."""
+        """One turn of the campaign's loop."""
         time.sleep(0.02)
         self.pool.look()
         if self.backend.poll() is not None:
@@ -182,7 +182,7 @@ class Campaign:
                 raise Failure(f"no call for {PATIENCE} s, and this is not committed: {'; '.join(open_partitions)}")
 
     def open_partitions(self):
-        """The consumed partitions in which the group has not committed everything."""
+        """The consumed partitions with events that the group has not committed."""
         offsets = self.cluster.partitions("__consumer_offsets").values()
         committed = {}
         for commit in logfiles.commits(offsets, self.plan.group):
@@ -198,7 +198,7 @@ class Campaign:
 
 
 def judge(plan, history, entries):
-    """Prints the table and what was broken; whether nothing was."""
+    """Prints the table and the violations; returns whether there are none."""
     under_way = {form.name: form.under_way for form in FORMS}
     oracle = Oracle(history, plan.guarantee, under_way, plan.max_calls, CALL_TIMEOUT_MS).check()
     if len(history.requests) != plan.events:
@@ -259,7 +259,7 @@ def main():
         sys.exit("\n".join("soak: " + line for line in lacks))
     if options.check:
         return
-    # Nothing may outlive a campaign, SIGKILL included.
+    # No process may outlive a campaign, SIGKILL included.
     if not any(name.startswith("CONTAINED_BY_") for name in os.environ):
         contained = str(HERE.parent / "scripts/contained")
         os.execv(contained, [contained, sys.executable, str(HERE / "soak.py"), *sys.argv[1:]])
@@ -273,7 +273,7 @@ def main():
         seed=random.SystemRandom().randrange(10**9) if options.random else options.seed,
         guarantee=options.guarantee)
     build = options.build or HERE.parent / (".build/debug" if options.short else ".build/release")
-    # In one place, so that what a killed run left is gone with the next one.
+    # In one place, so that the next run removes the files of a killed one.
     directory = HERE.parent / (".build/soak-short" if options.short else ".build/soak")
     shutil.rmtree(directory, ignore_errors=True)
     directory.mkdir(parents=True)

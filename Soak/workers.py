@@ -1,4 +1,4 @@
-"""The workers of the campaign: who runs, who is stopped, who comes back when."""
+"""The workers of the campaign: running, stopped, or absent for a time."""
 
 import signal
 import time
@@ -8,7 +8,7 @@ from processes import Failure, how_it_ended, is_alive
 
 
 class Form(NamedTuple):
-    """How a worker is set up."""
+    """The settings of a worker."""
     name: str
     in_flight: int
     lanes: int = 1
@@ -17,11 +17,11 @@ class Form(NamedTuple):
 
     @property
     def under_way(self):
-        """How many events it may have in memory: docs/DESIGN.md, "Bounds"."""
+        """The limit of events in memory: docs/DESIGN.md, "Bounds"."""
         return 11 * (2 * self.in_flight + 256 * self.lanes)
 
 
-# Each kind of membership, one lane and two, few calls at the same time and many.
+# Each kind of membership, one lane and two, few and many calls at the same time.
 FORMS = (
     Form("ada", 64, is_named=True, is_static=True),
     Form("bob", 32, is_named=True, is_static=True),
@@ -34,7 +34,7 @@ FORMS = (
 CALL_TIMEOUT_MS = 3_000
 IMMEDIATE_RETRIES = 1
 
-# The name that the brokers' logs and the backend's know a run by.
+# The brokers' logs and the backend's know a run by this name.
 SETTINGS = """\
 kafka: {{bootstrapServers: [{bootstrap}], group: {group}, properties: {{client.id: {run}}}{membership}}}
 backend:
@@ -105,7 +105,7 @@ class Worker:
         self.pool.note("continue", self)
 
     def look(self):
-        """Does what is due, and notices an end."""
+        """Takes the due actions, and notices an end."""
         now = time.monotonic()
         if self.process is not None and self.process.poll() is not None:
             self.ended()
@@ -117,7 +117,7 @@ class Worker:
     def ended(self):
         how = how_it_ended(self.process)
         if not (self.is_leaving and self.process.returncode == 0):
-            # A supervisor would start it again; that it ended is the checker's to judge.
+            # A supervisor would start it again; the checker judges its end.
             log = f"worker-{self.form.name}"
             self.pool.note("died", self, how=how, was_leaving=self.is_leaving, log=self.pool.processes.tail(log, 5))
         self.process = None
@@ -162,7 +162,7 @@ class Pool:
         return [worker for worker in self.members if worker.is_running and condition(worker)]
 
     def let_all_run(self):
-        """The end of all trouble: whoever is stopped goes on, whoever is away comes."""
+        """Ends all faults: stopped workers continue, and absent ones start."""
         for worker in self.members:
             if worker.is_stopped and worker.is_running:
                 worker.go_on()

@@ -1,7 +1,9 @@
 // C11 threads as POSIX threads, for the thread sanitizer.
 //
-// The sanitizer watches pthread_create and its kin but not thrd_create and its, which Debian's librdkafka calls: a
-// thread made that way crashes it. Loaded in front (LD_PRELOAD), these functions lead there. glibc's C11 types are the
+// The sanitizer watches pthread_create and its relatives but not thrd_create and its own, which Debian's librdkafka
+// calls:
+// a thread made that way crashes it. Preloaded (LD_PRELOAD), these functions redirect the calls. glibc's C11 types are
+// the
 // POSIX ones under other names.
 #include <errno.h>
 #include <pthread.h>

@@ -81,9 +81,9 @@ public final class OwnWorker implements ConsumerRebalanceListener {
         consumer = new KafkaConsumer<>(Map.of(
             "bootstrap.servers", arguments[0], "group.id", arguments[1], "auto.offset.reset", "earliest",
             "enable.auto.commit", "false", "isolation.level", "read_committed",
-            // As Herald has it: with a megabyte of one partition after the other few users have calls at a time.
+            // Herald's value: with a megabyte of one partition after the other few users have calls at a time.
             "max.partition.fetch.bytes", "65536",
-            // As Herald has it: Kafka's own 45 s would only make a kill look worse.
+            // Herald's value: Kafka's own 45 s would only make a kill look worse.
             "session.timeout.ms", "10000", "heartbeat.interval.ms", "1000"),
             new StringDeserializer(), new StringDeserializer());
         producer = new KafkaProducer<>(Map.of(
@@ -93,7 +93,7 @@ public final class OwnWorker implements ConsumerRebalanceListener {
         results = arguments[3];
         backend = URI.create(arguments[4]);
         maxInFlight = Integer.parseInt(arguments[6]);
-        // By default it has a thread for each answer that it is just dealing with, a thousand of them.
+        // By default it has a thread for each answer in progress, a thousand of them.
         client = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1)
             .executor(Executors.newFixedThreadPool(Runtime.getRuntime().availableProcessors())).build();
     }

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Checks rules, runbook and dashboard against each other and against what a worker exports; runs nothing.
+"""Checks rules, runbook and dashboard against each other and against a worker's metrics; runs nothing.
 
     Tests/Deploy/check.py [HERALD]
 
-With a herald binary the runbook's commands are held against its help texts.
+With a herald binary, the runbook's commands are compared with its help texts.
 """
 
 import json
@@ -23,7 +23,7 @@ RULE_TESTS = ROOT / "deploy/prometheus/rules-test.yaml"
 OPERATOR_RULES = ROOT / "deploy/prometheus/herald-rules.yaml"
 DASHBOARD = ROOT / "deploy/grafana/herald.json"
 RUNBOOK = ROOT / "docs/RUNBOOK.md"
-# What stands for a number or a choice in Grafana's queries.
+# Values for the variables of Grafana's queries.
 GRAFANA = {"$__rate_interval": "5m", "$__range": "1h", "$job": "herald", "$instance": ".*"}
 
 
@@ -88,13 +88,13 @@ def faults_of_rules():
         for key in ("summary", "description", "runbook_url"):
             if not rule["annotations"].get(key):
                 yield f"{name} has no {key}"
-        # absent() gives the labels of its matchers.
+        # absent() has the labels of its matchers.
         for label in set(re.findall(r"\$labels\.(\w+)", json.dumps(rule["annotations"]))) - there:
             yield f"{name}'s text has the label {label}, which its expression does not leave"
 
 
 def faults_of_operator_rules():
-    # The generator's own output, so that nobody edits one of the two.
+    # The file is the generator's output, so that the two cannot be edited apart.
     if OPERATOR_RULES.read_text() != run([sys.executable, RULES.with_name("generate.py")]):
         yield f"{OPERATOR_RULES.name} is stale: deploy/prometheus/generate.py > deploy/prometheus/herald-rules.yaml"
 
@@ -146,7 +146,7 @@ def faults_of_dashboard():
     for rule in rules():
         named |= {name for name, _ in queries.selectors(queries.parse(rule["expr"]))}
     for name in sorted(set(exported.samples()) - named):
-        # A bucket and its count go together, and address space says nothing that memory does not.
+        # A bucket and its count go together, and address space adds nothing to memory.
         if not name.endswith(("_sum", "_count")) and name != "process_virtual_memory_bytes":
             yield f"{name} is on no panel and in no rule"
     panels = json.loads(DASHBOARD.read_text())["panels"]

@@ -1,10 +1,10 @@
-"""What a worker exports: the table of docs/METRICS.md, which a unit test holds against the code."""
+"""A worker's exported metrics: the table of docs/METRICS.md, which a unit test compares with the code."""
 
 import pathlib
 import re
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-# What Prometheus itself adds to a series.
+# The labels that Prometheus itself adds to a series.
 TARGET = {"job", "instance", "namespace"}
 
 
@@ -24,7 +24,7 @@ def samples():
 
 
 def cases(enumeration, file="*.swift"):
-    """The words of a Swift enumeration: its raw values, or its cases' names in kebab case; those with a payload apart."""
+    """The words of a Swift enumeration: its raw values, or its cases' names in kebab case, without payloads."""
     for path in sorted(ROOT.glob(f"Sources/contract/HeraldEvents/Vocabulary/{file}")):
         found = re.search(rf"^( *)(?:public )?enum {enumeration}:.*?^\1}}", path.read_text(), re.M | re.S)
         if found:

@@ -4,8 +4,8 @@
     Tests/Deploy/live.py HERALD
 
 A broker (of KAFKA_HOME), a reference backend that fails in several ways, two workers with the permissions of
-deploy/kubernetes and no others, and events of every outcome; then an outage. Everything is on loopback, on free ports,
-in a temporary folder, and gone at the end.
+deploy/kubernetes and no others, and events of every outcome; then an outage. Everything runs on loopback, on free
+ports, in a temporary folder, and is removed at the end.
 """
 
 import base64
@@ -42,7 +42,7 @@ MISBEHAVIOUR = [
 EMPTY = {"Rate that the backend accepts"}
 # Grafana's interval, for a scrape each second.
 INTERVALS = {"$__rate_interval": "20s", "$__range": "5m", "$job": "herald", "$instance": ".*"}
-# Seconds, much longer than anything takes on a machine that is ten times slower.
+# Seconds, much longer than any step takes on a machine ten times slower.
 PATIENCE = 300
 
 
@@ -50,7 +50,7 @@ class Prometheus:
     def __init__(self, processes, targets):
         directory = processes.directory
         self.address = f"127.0.0.1:{free_ports(1)[0]}"
-        # Alerts that have to last are not waited for.
+        # Alerts fire without their minimum duration.
         rules = re.sub(r"^( +)for: .*$", r"\1for: 0s", check.RULES.read_text(), flags=re.M)
         (directory / "rules.yaml").write_text(rules)
         (directory / "prometheus.yml").write_text(json.dumps({
@@ -74,7 +74,7 @@ class Prometheus:
         return urllib.request.urlopen(f"http://{self.address}{path}", timeout=PATIENCE)
 
     def ask(self, path, **parameters):
-        """The data of an answer of the API, or the error in its own words."""
+        """The data of an answer of the API, or its error in Prometheus's own words."""
         try:
             with self.get(f"/api/v1/{path}?{urllib.parse.urlencode(parameters)}") as answer:
                 return json.load(answer)["data"]
@@ -103,7 +103,7 @@ def misbehave(port, rules):
 
 
 def events(batch):
-    """One line of JSON for each event; of every outcome some."""
+    """One line of JSON for each event, with some of every outcome."""
     users = [f"user-{n}" for n in range(40)] + [f"wrong-{batch}", f"flaky-{batch}", f"ill-{batch}"]
     for user in users:
         yield json.dumps({"id": f"{batch}-{user}", "user": user, "pns": ["apns", "gcm", "wns"], "message": "Hello"})
@@ -159,7 +159,7 @@ class Scene:
 
     @contextlib.contextmanager
     def publishing(self):
-        """Publishes one batch after the other while the `with` statement's body runs, so that no rate becomes zero."""
+        """Publishes batches while the `with` statement's body runs, so that no rate becomes zero."""
         file = self.processes.directory / "events.jsonl"
         is_over = threading.Event()
         failures = []
@@ -210,7 +210,7 @@ def faults(scene):
 
 
 def faults_of_panels(prometheus):
-    """Each panel shows something at last; together they have one patience."""
+    """Each panel shows something within one time limit for all."""
     end = time.monotonic() + PATIENCE
     for panel, query, _ in check.dashboard_queries():
         for variable, value in INTERVALS.items():
@@ -242,7 +242,7 @@ def faults_of_labels(scene):
 
 
 def faults_of_pages(scene):
-    """What Prometheus's own client reads of the pages: each sample belongs to a family with type and help, none is there twice."""
+    """Prometheus's own client reads the pages: each sample belongs to a family with type and help, and appears once."""
     for port in scene.ports:
         seen = set()
         for family in text_string_to_metric_families(metrics(port)):
@@ -272,7 +272,7 @@ def labels_without_series(page):
 
 
 def faults_of_topics(scene):
-    """What `herald topics plan` would create, and what the manifests have."""
+    """The plan of `herald topics plan` equals the manifests."""
     planned = {}
     for step in scene.plan:
         wanted = dict(word.split("=") for word in step["wanted"].split())
@@ -287,7 +287,7 @@ def faults_of_topics(scene):
 
 
 def faults_of_permissions(scene):
-    """What a worker or the broker said of things that are not allowed."""
+    """Messages of a worker or the broker about missing permissions."""
     for port in scene.ports:
         log = (scene.processes.directory / f"worker-{port}.log").read_text(errors="replace")
         for line in log.splitlines():
@@ -301,7 +301,7 @@ def faults_of_permissions(scene):
 
 
 def faults_of_alerts(scene, name, reasons):
-    """Waits for an alert, and reads what it would send."""
+    """Waits for an alert, and reads its message."""
     wanted = f'ALERTS{{alertname="{name}",alertstate="firing"}}'
     try:
         wait_for(lambda: reasons <= {s["metric"]["reason"] for s in scene.prometheus.values(wanted)}, PATIENCE,

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Renders the kustomize overlays and checks what comes out; needs no cluster.
+"""Renders the kustomize overlays and checks the result; needs no cluster.
 
     Tests/Deploy/manifests.py [HERALD]
 
-Kubernetes' own kinds are held against Kubernetes' schemas, those of KEDA and of the Prometheus operator against models
-made from their CRDs. No package ships Strimzi's: SHAPES has what this repository uses of them. With a herald binary the
+Kubernetes' own kinds are checked by Kubernetes' schemas, those of KEDA and of the Prometheus operator by models made
+from their CRDs. No package ships Strimzi's: SHAPES has the parts that this repository uses. With a herald binary the
 settings are checked too.
 """
 
@@ -23,7 +23,7 @@ from cloudcoil.models.prometheus_operator import v1 as operator
 import check
 
 OVERLAYS = check.ROOT / "deploy/kubernetes/overlays"
-# The oldest that still has all fields in use, and the newest that is known.
+# The oldest version with all used fields, and the newest known one.
 KUBERNETES = ["1.31", kubernetes_validate.latest_version()]
 MODELS = {
     "ScaledObject": keda.ScaledObject, "TriggerAuthentication": keda.TriggerAuthentication,
@@ -32,10 +32,10 @@ MODELS = {
 RESOURCES = {"topic", "group", "transactionalId"}
 OPERATIONS = {
     "Read", "Write", "Create", "Delete", "Alter", "Describe", "AlterConfigs", "DescribeConfigs", "IdempotentWrite"}
-# What is in a secret's file for `herald config check`, where any text does not do.
+# Contents of a secret's file for `herald config check`, where any text does not suffice.
 SECRET_TEXTS = {
     "connection-string": "Endpoint=sb://shop.servicebus.windows.net/;SharedAccessKeyName=send;SharedAccessKey=c2VjcmV0"}
-# Made by people (herald-backend) or by Strimzi (its cluster's authority, and one secret for each KafkaUser).
+# Secrets made by people (herald-backend) or by Strimzi (its cluster's authority, and one for each KafkaUser).
 SECRETS = {"herald-backend", "kafka-cluster-ca-cert"}
 
 
@@ -70,7 +70,7 @@ def faults_of_schema(document):
         except pydantic.ValidationError as error:
             yield f"{kind}: {error}"
             return
-        # A field that the model does not know is dropped in silence.
+        # A field that the model does not know is dropped silently.
         yield from dropped(document, model.model_dump(by_alias=True, exclude_unset=True, mode="json"), kind)
     elif document["apiVersion"].startswith("kafka.strimzi.io/"):
         yield from faults_of_strimzi(document)
@@ -173,7 +173,7 @@ def faults_of_references(documents):
 
 
 def faults_of_follower(documents, deployment, workers):
-    """The follower of a hub's telemetry is one, and no service, budget or policy takes it for a worker."""
+    """The follower of a hub's telemetry is a single one, and no service, budget or policy takes it for a worker."""
     name, spec = deployment["metadata"]["name"], deployment["spec"]
     pod, labels = spec["template"]["spec"], spec["template"]["metadata"]["labels"]
     [container] = pod["containers"]
@@ -204,7 +204,7 @@ def faults_of_container(documents, pod, container):
     if not re.search(r":(?!latest$)[\w.-]+$", container["image"]):
         yield f"the image {container['image']} has no version"
 
-    # Whatever file the settings name lies in a volume, and each volume's secret is one that somebody makes.
+    # Every file that the settings name is in a volume, and each volume's secret is a known one.
     mounts = {mount["mountPath"]: mount["name"] for mount in container["volumeMounts"]}
     if set(mounts.values()) != {volume["name"] for volume in pod["volumes"]}:
         yield "volumes and their mounts differ"
@@ -243,7 +243,7 @@ def faults_of_scaling(documents, values, deployment):
 
 
 def faults_of_settings(herald, documents):
-    """What `herald config check` says of the settings; the files that they name are made for it."""
+    """The result of `herald config check` on the settings; the files that they name are made for it."""
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         text = settings(documents)
@@ -269,7 +269,7 @@ def main():
     for overlay in overlays():
         documents = render(overlay)
         faults = [fault for document in documents for fault in faults_of_schema(document)]
-        # What has not its form may lack what the others look at.
+        # A malformed document may lack members that the other checks need.
         if not faults:
             faults += faults_of_references(documents)
             if len(sys.argv) > 1:

@@ -1,10 +1,10 @@
-"""Looks into PromQL: which metrics an expression names, and whether they have the labels that it asks for."""
+"""Examines PromQL: the metrics that an expression names, and whether they have the labels that it asks for."""
 
 import promql_parser as promql
 
 
 class Unknown(Exception):
-    """An expression names what no worker exports."""
+    """An expression names a metric that no worker exports."""
 
 
 def parse(query):
@@ -27,7 +27,7 @@ def selectors(expression):
 
 
 def labels(node, known):
-    """The labels that the result may have; raises `Unknown` for what is not there."""
+    """The labels that the result may have; raises `Unknown` for a missing one."""
     if isinstance(node, promql.MatrixSelector):
         return labels(node.vector_selector, known)
     if isinstance(node, promql.VectorSelector):

@@ -1,4 +1,4 @@
-"""That the checker of queries finds what is wrong with one."""
+"""The checker of queries finds the faults of a query."""
 
 import unittest
 

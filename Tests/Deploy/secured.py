@@ -1,7 +1,7 @@
-"""One node of Apache Kafka on loopback that asks who somebody is and what they may do.
+"""One node of Apache Kafka on loopback with authentication and authorisation.
 
-Two listeners: one without login, whose user may do everything, for what a cluster's operator does; and one with
-SASL/PLAIN for the users of deploy/kubernetes, each with the password of the same name.
+Two listeners: one without login, whose user may do everything, for the cluster's operator; and one with SASL/PLAIN for
+the users of deploy/kubernetes, each with its name as password.
 """
 
 import concurrent.futures
@@ -33,7 +33,7 @@ class Broker:
         node.wait_until_started()
 
     def allow(self, user, acls):
-        """Grants what a KafkaUser's ACLs say; one program for each, two at a time."""
+        """Grants the permissions of a KafkaUser's ACLs; one program for each, two at a time."""
         flags = {"topic": "--topic", "group": "--group", "transactionalId": "--transactional-id"}
         kinds = {"prefix": "prefixed", "literal": "literal"}
         commands = []

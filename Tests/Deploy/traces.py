@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Holds the spans that a worker exports against OpenTelemetry's own schema and names, both from PyPI.
+"""Compares the spans that a worker exports with OpenTelemetry's own schema and names, both from PyPI.
 
     Tests/Deploy/traces.py HERALD
 
-A sandbox delivers, retries and gives up; a collector here takes what it sends. Each request has to be an
+A sandbox delivers, retries and gives up; a collector here receives its spans. Each request has to be an
 ExportTraceServiceRequest of opentelemetry-proto without a field that it does not know, and each attribute a name of
 opentelemetry-semantic-conventions, or Herald's own.
 """
@@ -69,7 +69,7 @@ class Collector(http.server.ThreadingHTTPServer):
 
 
 def exported(herald):
-    """The requests that a sandbox's worker makes of the events."""
+    """The requests that a sandbox's worker sends for the events."""
     collector = Collector()
     with tempfile.TemporaryDirectory() as directory:
         headers = pathlib.Path(directory, "headers")
@@ -103,9 +103,9 @@ def misbehave(url):
 
 
 def parsed(body):
-    """The request that a body is.
+    """The request in a body.
 
-    OTLP writes ids in hexadecimal where protobuf's JSON has Base64; that is its one difference.
+    OTLP writes ids in hexadecimal where protobuf's JSON has Base64; otherwise they are the same.
     """
     tree = json.loads(body)
 

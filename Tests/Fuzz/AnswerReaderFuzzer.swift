@@ -1,4 +1,4 @@
-/// libFuzzer's entry: any bytes are read as an answer, whole and in pieces; see `ReadAnswer.brokenProperty`.
+/// libFuzzer's entry: reads any bytes as an answer, whole and in parts; see `ReadAnswer.brokenProperty`.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzAnswerReader(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let input = Array(UnsafeBufferPointer(start: start, count: count))

@@ -1,4 +1,4 @@
-/// libFuzzer's entry: any bytes are what a commit's metadata says; see `CompletionMapProperties.brokenProperty`.
+/// libFuzzer's entry: reads any bytes as a commit's metadata; see `CompletionMapProperties.brokenProperty`.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzCompletionMap(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let input = Array(UnsafeBufferPointer(start: start, count: count))

@@ -1,4 +1,4 @@
-/// Called by libFuzzer with one input after the other; a property that does not hold ends the process.
+/// libFuzzer's entry: reads one input after the other; a broken property ends the process.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzEventDecoder(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let input = Array(UnsafeBufferPointer(start: start, count: count))

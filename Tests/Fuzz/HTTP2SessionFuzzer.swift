@@ -1,4 +1,4 @@
-/// libFuzzer's entry: any bytes are read as what a backend says over HTTP/2, whole and in pieces; see
+/// libFuzzer's entry: reads any bytes as a backend's side of HTTP/2, whole and in parts; see
 /// `HTTP2SessionProperties.brokenProperty`.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzHTTP2Session(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {

@@ -1,4 +1,4 @@
-/// libFuzzer's entry: any bytes are a record that goes through decoder, engine and encoders; see
+/// libFuzzer's entry: passes any bytes as a record through decoder, engine and encoders; see
 /// `WholeRecordProperties.brokenProperty`.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzWholeRecord(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {

@@ -10,8 +10,8 @@ import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 
 /**
- * Copies a topic to another cluster until it is killed, as MirrorMaker 2 does: what is committed, from the beginning,
- * into the partition of the same number, with key, value, headers and timestamp.
+ * Copies a topic to another cluster until it is killed, as MirrorMaker 2 does: the committed records, from the
+ * beginning, into the partition of the same number, with key, value, headers and timestamp.
  *
  * <pre>java -cp "$KAFKA_HOME/libs/*" Mirror.java SERVERS TOPIC TO-SERVERS TO-TOPIC</pre>
  */

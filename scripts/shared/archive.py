@@ -1,4 +1,4 @@
-"""Tar archives of which equal files make equal bytes: sorted, of one time, and everything root's."""
+"""Tar archives in which equal files make equal bytes: sorted, with one time, and owned by root."""
 
 import gzip
 import io
@@ -8,17 +8,17 @@ import tarfile
 
 
 def tar(folder, epoch, prefix=""):
-    """The folder's contents below the prefix. What may be executed, or is a folder, is 0755, anything else 0644."""
+    """The folder's contents below the prefix. Executables and folders are 0755, all others 0644."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w", format=tarfile.USTAR_FORMAT) as archive:
         for path in sorted(pathlib.Path(folder).rglob("*")):
             entry = archive.gettarinfo(path, prefix + str(path.relative_to(folder)))
             entry.mtime, entry.uid, entry.gid, entry.uname, entry.gname = epoch, 0, 0, "", ""
-            # A sticky bit is meant: /tmp.
+            # A sticky bit is intended: /tmp.
             if not entry.mode & 0o1000:
                 entry.mode = 0o755 if entry.isdir() or entry.mode & 0o100 else 0o644
             if entry.islnk():
-                # Two names of one file: whether they still are depends on how they came here.
+                # Two names of one file: whether they still are depends on the way in which they were copied.
                 entry.type, entry.linkname, entry.size = tarfile.REGTYPE, "", path.stat().st_size
             if entry.isreg():
                 with path.open("rb") as file:
@@ -44,7 +44,7 @@ def compressed(data):
 
 
 def write(file, data):
-    """Whole, or not at all."""
+    """Writes the file completely, or not at all."""
     unfinished = pathlib.Path(f"{file}.new")
     unfinished.write_bytes(data)
     os.replace(unfinished, file)

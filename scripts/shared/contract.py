@@ -16,7 +16,7 @@ DOCS = pathlib.Path(__file__).resolve().parents[2] / "docs"
 
 
 def is_content(*words):
-    """Whether check-jsonschema finds nothing wrong."""
+    """Whether check-jsonschema finds no fault."""
     return check_jsonschema([str(word) for word in words], standalone_mode=False) == 0
 
 

@@ -1,4 +1,4 @@
-"""The Debian that scripts/beside made, at DEBIAN_ROOT: which libraries a program loads there, and whose they are."""
+"""The Debian that scripts/beside made, at DEBIAN_ROOT: the libraries that a program loads there, and their packages."""
 
 import os
 import pathlib
@@ -17,12 +17,12 @@ def inside(*command):
 
 
 def named_libraries(program):
-    """The names of the libraries that the program itself asks for."""
+    """The names of the libraries that the program itself requests."""
     return sorted(re.findall(r"\(NEEDED\).*\[(.*)\]", output("readelf", "--dynamic", "--wide", str(program))))
 
 
 def loaded_libraries(program):
-    """The file of each library that the loader takes for the program, which is in the root, by its name."""
+    """The files of the libraries that the loader uses for the program, which is in the root, by name."""
     answer = inside("ldd", "/" + str(program.relative_to(ROOT)))
     found = dict(re.findall(r"^\s*(\S+) => (/\S+) \(0x", answer, re.MULTILINE))
     # The loader has no name of its own there.
@@ -33,13 +33,13 @@ def loaded_libraries(program):
 
 
 def library_file(name):
-    """The file that the loader takes for the name."""
+    """The loader's file for the name."""
     find = 'readlink -f "$(ldconfig -p | sed -n "s|^[[:space:]]*$1 (.*x86-64.*) => ||p" | head -n 1)"'
     return inside("sh", "-c", find, "sh", name).strip()
 
 
 def package_of(file):
-    """The package that a file came with. Older ones name it below /lib, which is /usr/lib today."""
+    """The package of a file. Older ones name it below /lib, which is /usr/lib today."""
     answer = inside("dpkg-query", "--search", "*" + file.removeprefix("/usr"))
     return answer.split(":")[0]
 

@@ -14,7 +14,7 @@ from debian import ROOT
 IMAGE_PACKAGES = ["ca-certificates", "libc6", "tzdata"]
 # As in deploy/Dockerfile.
 USER = 10001
-# glibc is more than this; nobody in the image would load the rest.
+# glibc has more libraries; no program in the image would load the rest.
 GLIBC = ["libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0", "libresolv.so.2", "librt.so.1"]
 LOADER = "ld-linux-x86-64.so.2"
 
@@ -36,7 +36,7 @@ def make_root(tree, root):
     certificates = root / "etc/ssl/certs"
     certificates.mkdir(parents=True)
     shutil.copyfile(ROOT / "etc/ssl/certs/ca-certificates.crt", certificates / "ca-certificates.crt")
-    # Where OpenSSL looks by itself, for librdkafka.
+    # The place where OpenSSL looks by itself, for librdkafka.
     (root / "usr/lib/ssl").mkdir()
     (root / "usr/lib/ssl/certs").symlink_to("/etc/ssl/certs")
     (root / "usr/lib/ssl/cert.pem").symlink_to("/etc/ssl/certs/ca-certificates.crt")
@@ -45,7 +45,7 @@ def make_root(tree, root):
         f"herald:x:{USER}:{USER}:herald:/nonexistent:/usr/sbin/nologin\n")
     (root / "etc/group").write_text(f"root:x:0:\nherald:x:{USER}:\n")
     (root / "etc/nsswitch.conf").write_text("passwd: files\ngroup: files\nhosts: files dns\n")
-    # scanners take the distribution from it, to find what is known of its packages.
+    # Scanners read the distribution from it, to find its packages' known vulnerabilities.
     shutil.copyfile(ROOT / "usr/lib/os-release", root / "usr/lib/os-release")
     (root / "etc/os-release").symlink_to("../usr/lib/os-release")
     (root / "etc/herald").mkdir()

@@ -5,7 +5,7 @@ import secrets
 
 from processes import Failure, is_alive, wait_for
 
-# What a node on loopback is told, unless somebody says otherwise: a cluster of one, ready at once.
+# The default settings of a node on loopback: a cluster of one, ready at once.
 DEFAULTS = {
     "process.roles": "broker,controller",
     "inter.broker.listener.name": "PLAINTEXT",
@@ -18,7 +18,7 @@ DEFAULTS = {
     "group.initial.rebalance.delay.ms": 0,
     "auto.create.topics.enable": "false",
 }
-# Kafka logs to standard output with any configuration that says so, and to nowhere without one.
+# Kafka logs to standard output with any configuration that says so, and nowhere without one.
 LOGGING = """\
 appender.c.type=Console
 appender.c.name=C
@@ -35,7 +35,7 @@ def cluster_id():
 
 
 def java(processes, home, quick=True):
-    """The start of a command that runs one of Kafka's programs; `quick` ones start soon, the others get fast later."""
+    """The beginning of a command that runs one of Kafka's programs; `quick` ones start soon, others get fast later."""
     log = processes.directory / "log4j2.properties"
     log.write_text(LOGGING)
     return ["java", "-Xmx512m", "-XX:+UseSerialGC", *(["-XX:TieredStopAtLevel=1"] if quick else []),
@@ -71,7 +71,7 @@ class Node:
         self.process = self.processes.start([*self.java, "kafka.Kafka", self.properties], log=self.name)
 
     def wait_until_started(self, seconds=90):
-        """For a node that starts for the first time: its log still tells of the last time."""
+        """For a node that starts for the first time: its log is still that of the last time."""
         log = self.processes.log(self.name)
         wait_for(lambda: not is_alive(self.process) or b"Kafka Server started" in log.read_bytes(),
                  seconds, "the broker was not up")

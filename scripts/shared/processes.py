@@ -1,4 +1,4 @@
-"""Child processes with a log file each, free ports, and waiting that says what it waits for."""
+"""Child processes with a log file each, free ports, and waiting that names its condition."""
 
 import os
 import pathlib
@@ -11,7 +11,7 @@ import time
 
 
 class Failure(Exception):
-    """It cannot go on; the text is for people."""
+    """The work cannot continue; the text is for people."""
 
 
 def now_ms():
@@ -20,9 +20,9 @@ def now_ms():
 
 
 def free_ports(count):
-    """Ports on loopback that nobody has, outside the range that the kernel gives away.
+    """Free ports on loopback, outside of the kernel's ephemeral range.
 
-    What is killed and comes back, a broker or the backend's listener, finds its port still free that way.
+    A process that is killed and restarted, a broker or the backend's listener, finds its port still free that way.
     """
     lowest = int(pathlib.Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
     below = range(max(1024, lowest - 12_000), lowest)
@@ -47,7 +47,7 @@ def free_ports(count):
 
 
 def wait_for(condition, seconds, what):
-    """Polls until the condition holds, at most so many seconds."""
+    """Polls until the condition holds, for a limited number of seconds."""
     end = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > end:
@@ -62,7 +62,7 @@ class Processes:
         self.directory = pathlib.Path(directory)
         self.running = []
         self.lock = threading.Lock()
-        # What is set for the person who runs the campaign is no setting of the workers'.
+        # Herald's variables of the person who runs the campaign are not for the workers.
         self.environment = {name: value for name, value in os.environ.items() if not name.startswith("HERALD_")}
 
     def __enter__(self):
@@ -94,7 +94,7 @@ class Processes:
         process.wait(timeout=120)
 
     def run(self, command, seconds=120, may_fail=False, output=subprocess.PIPE):
-        """Runs a program to its end; its standard output, or None when it failed and may."""
+        """Runs a program to its end; returns its standard output, or None for an allowed failure."""
         command = [str(part) for part in command]
         try:
             done = subprocess.run(

@@ -1,4 +1,4 @@
-"""What a run of Swift tests says: which failed, whether one of them may be run again, and what the quarantine allows.
+"""Judges a run of Swift tests: the failures, the test that may be run again, and the quarantine.
 
 A test is named by its id without the place in the source: `EndToEndTests.CrashTests/drainDeadline()`.
 """
@@ -9,14 +9,14 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-# A quarantine is no place to live in.
+# The quarantine is only temporary.
 MOST_ENTRIES = 5
 MOST_DAYS = 14
 
 
 @dataclass
 class Run:
-    """What the event stream of one process of tests holds."""
+    """The content of the event stream of one process of tests."""
 
     functions: dict[str, str] = field(default_factory=dict)  # id → title
     failures: dict[str, list[str]] = field(default_factory=dict)  # id of a test or suite → what was said
@@ -35,7 +35,7 @@ def read_stream(lines: list[str]) -> Run:
         try:
             record = json.loads(line)
         except ValueError:
-            continue  # The process died in the middle of it.
+            continue  # The process died in the middle of the line.
         payload = record.get("payload", {})
         if record.get("kind") == "test" and payload.get("kind") == "function":
             run.functions[name_of(payload["id"])] = payload.get("displayName") or payload["name"]
@@ -49,7 +49,7 @@ def read_stream(lines: list[str]) -> Run:
 
 
 def may_run_again(run: Run, status: int, real_time: set[str]) -> tuple[str | None, str]:
-    """The one test that may be run again alone, and otherwise the reason why none may."""
+    """The one test that may be run again alone, and otherwise the reason for which none may."""
     if not run.ended:
         return None, f"the tests did not end (status {status})"
     if not run.failures:
@@ -64,7 +64,7 @@ def may_run_again(run: Run, status: int, real_time: set[str]) -> tuple[str | Non
 
 @dataclass
 class Entry:
-    """A line of Tests/quarantine.txt: a test that is known to be flaky, why, and until when that may be so."""
+    """A line of Tests/quarantine.txt: a test that is known to be flaky, the reason, and the last day."""
 
     test: str
     reason: str
@@ -72,7 +72,7 @@ class Entry:
 
 
 def read_quarantine(text: str, today: datetime.date) -> tuple[list[Entry], list[str]]:
-    """The entries, and what is wrong with the file."""
+    """The entries, and the file's faults."""
     entries: list[Entry] = []
     problems: list[str] = []
     for number, line in enumerate(text.splitlines(), 1):
@@ -98,7 +98,7 @@ def read_quarantine(text: str, today: datetime.date) -> tuple[list[Entry], list[
 
 
 def unknown(entries: list[Entry], run: Run) -> list[str]:
-    """What is wrong because a test in quarantine is not there, by the tests of a whole run."""
+    """Faults because a test in quarantine is missing, by the tests of a whole run."""
     return [f"{entry.test} is in quarantine and is no test" for entry in entries if entry.test not in run.functions]
 
 

@@ -4,8 +4,8 @@
 #     step build|test NAME COMMAND ARGUMENT…
 #     report_steps
 #
-# RUN_STEPS names the file in which the steps of one run are kept; a script that finds it set belongs to a longer run,
-# which reports for it.
+# RUN_STEPS names the file with the steps of one run; a script that finds it set belongs to a longer run, which reports
+# for it.
 
 if [ -z "${RUN_STEPS:-}" ]; then
     RUN_STEPS=$(mktemp)
@@ -19,7 +19,7 @@ step() {
     local kind=$1 name=$2 status=0 start=$SECONDS
     shift 2
     echo "──── $name"
-    # A step that hangs must say its name, instead of taking the whole run's time with it; one that is slow goes on.
+    # A step that hangs is named, instead of taking the whole run's time with it; a slow one continues.
     "$steps_watchdog" "$@" </dev/null || status=$?
     if [ "$status" -ne 0 ]; then
         echo "──── $name: FAILED with status $status after $((SECONDS - start)) s"

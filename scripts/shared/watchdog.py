@@ -31,7 +31,7 @@ def processor_ticks(root: int) -> dict[int, int]:
             continue
         try:
             with open(f"/proc/{name}/stat", encoding="utf-8", errors="replace") as file:
-                # The name in parentheses may hold spaces and parentheses.
+                # The name in parentheses may contain spaces and parentheses.
                 fields = file.read().rpartition(") ")[2].split()
         except OSError:
             continue  # It is gone.
@@ -47,7 +47,7 @@ def processor_ticks(root: int) -> dict[int, int]:
 
 
 class Activity:
-    """What a command did since it last showed that it works."""
+    """A command's progress since its last sign of work."""
 
     def __init__(self, root: int, quiet: float) -> None:
         self.root = root
@@ -83,7 +83,7 @@ def run(command: list[str], quiet: float) -> int:
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     assert process.stdout
     output = process.stdout.fileno()
-    # Asked often enough that one idle look is not a whole spell, and seldom enough to cost nothing.
+    # Frequent enough that one idle look is not a whole spell, and rare enough to cost nothing.
     pause = min(1.0, quiet / 10)
     activity = Activity(process.pid, quiet)
     looked = time.monotonic()
@@ -102,7 +102,7 @@ def run(command: list[str], quiet: float) -> int:
                 print(f"watchdog: no output and no work for {quiet:g} s: {' '.join(command)}", flush=True)
                 end(process.pid)
                 return 124
-    # What the command left behind may hold the pipe open, so its end is not waited for.
+    # Processes left behind by the command may hold the pipe open, so its end is not waited for.
     while is_open and select.select([output], [], [], 0)[0]:
         data = os.read(output, 65536)
         is_open = bool(data)

@@ -26,12 +26,12 @@ class WatchdogTest(unittest.TestCase):
         self.assertEqual(result.returncode, 124)
         child, said = result.stdout.splitlines()
         self.assertIn("no output and no work for 0.5 s", said)
-        # Nobody may have waited for it yet.
+        # Its parent may not have waited for it yet.
         status = Path(f"/proc/{child}/stat")
         self.assertTrue(not status.exists() or ") Z " in status.read_text())
 
     def test_silent_work_of_a_child_goes_on(self):
-        # It works for longer than it may be quiet for, whatever else the machine does.
+        # It works for longer than the quiet time, whatever else the machine does.
         work = "import time\nwhile time.process_time() < 3: pass"
         self.assertEqual(watched(["sh", "-c", '"$0" -c "$1"; true', sys.executable, work], 2).returncode, 0)
 

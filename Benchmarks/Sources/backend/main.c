@@ -1,21 +1,23 @@
-// The backend of the benchmarks where nginx's `return 200` is not enough: it answers after a set time, or never, and
-// knows how old a notification was when it came. One thread, epoll.
+// The backend of the benchmarks where nginx's `return 200` does not suffice: it answers after a set time, or never, and
+// measures the ages of notifications on arrival. One thread, epoll.
 //
 //     backend PORT MICROSECONDS [-o PERMILLE] [-c CALLS [-w]] [-a SECONDS] [-n]
 //
-// It answers so long after a request has come (-1: never), with 200, or with 429:
+// It answers this long after a request has come (-1: never), with 200, or with 429:
 //
-//     -o PERMILLE   once to so many of a thousand events, whatever the rate; their keys' hashes say which
-//     -c CALLS      to what is more than so many calls a second, evenly but for 20 at once
+//     -o PERMILLE   once to this share of the events, whatever the rate; their keys' hashes decide which
+//     -c CALLS      to calls beyond this number a second, evenly except for 20 at once
 //     -w            the same counted anew in each second of the clock
 //     -a SECONDS    with this Retry-After; without one by default
 //     -n            a 200 with the header lines of nginx's
 //
-// GET /ages answers how many notifications came since the last time whose message begins with `at N ` (N:
-// CLOCK_MONOTONIC in nanoseconds, when it was published), and the 50th, 99th and 99.9th percentile and the maximum of
-// their ages in microseconds; of calls that repeat an event's, which its key's number tells, the first one counts.
-// GET /status answers the number of POST requests so far, how many of them were refused, and how many repeated such a
-// notification.
+// GET /ages answers the number of notifications since the last look whose message begins with `at N ` (N:
+// CLOCK_MONOTONIC
+// in nanoseconds, at publication), and the 50th, 99th and 99.9th percentile and the maximum of their ages in
+// microseconds;
+// of calls that repeat an event's, recognised by its key's number, the first one counts. GET /status answers the number
+// of
+// POST requests so far, of refused ones, and of those that repeated such a notification.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -143,7 +145,7 @@ static bool is_refused_once(const char *head) {
     return true;
 }
 
-// Whether this call is more than what is taken in a second; if not, it is one of those.
+// Whether this call exceeds the calls of a second; if not, it is one of them.
 static bool is_beyond_capacity(void) {
     static int64_t window, taken, next;
     int64_t moment = now();
@@ -168,7 +170,7 @@ static void answer_call(int descriptor, bool is_refused) {
     }
 }
 
-// Whether a whole request lies in the buffer; it is dealt with then.
+// Handles a whole request in the buffer, if there is one.
 static void take_request(int descriptor) {
     struct connection *connection = &connections[descriptor];
     char *text = connection->buffer;

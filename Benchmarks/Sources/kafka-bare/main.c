@@ -1,4 +1,4 @@
-// librdkafka without anything around it: what Kafka itself costs, and what the benchmarks need done on a broker.
+// librdkafka without anything around it: Kafka's own cost, and the benchmarks' operations on a broker.
 //
 //     kafka-bare SERVERS create TOPIC PARTITIONS
 //     kafka-bare SERVERS delete TOPIC
@@ -58,7 +58,7 @@ static rd_kafka_t *client(rd_kafka_type_t kind, const char *const *properties,
 }
 
 static const char *const plain[] = {NULL};
-// As Herald's own producer and consumer are set.
+// The settings of Herald's own producer and consumer.
 static const char *const producer_properties[] = {
     "enable.idempotence", "true", "linger.ms", "5", "partitioner", "murmur2_random", "queue.buffering.max.messages",
     "200000", NULL};
@@ -68,7 +68,7 @@ static const char *const consumer_properties[] = {
 
 // MARK: Topics
 
-// How many partitions the broker says that a topic has.
+// The number of a topic's partitions, as the broker reports it.
 static int partition_count(rd_kafka_t *kafka, const char *topic) {
     const struct rd_kafka_metadata *metadata;
     rd_kafka_topic_t *handle = rd_kafka_topic_new(kafka, topic, NULL);
@@ -103,7 +103,7 @@ static void change_topic(const char *name, int partitions) {
         fail(name, count == 1 ? rd_kafka_err2str(rd_kafka_topic_result_error(results[0])) : "no result");
     rd_kafka_event_destroy(event);
     rd_kafka_queue_destroy(queue);
-    // Made is not yet seen by everybody who asks.
+    // A created topic is not yet visible everywhere.
     while (partition_count(admin, name) != partitions) nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
     rd_kafka_destroy(admin);
 }
@@ -135,7 +135,7 @@ static void print_end(const char *topic) {
     rd_kafka_destroy(kafka);
 }
 
-// MARK: What Kafka costs
+// MARK: Kafka's cost
 
 static rd_kafka_queue_t *open_topic(rd_kafka_t *kafka, const char *topic, int64_t offset) {
     rd_kafka_poll_set_consumer(kafka);
@@ -199,15 +199,15 @@ static void pace(const char *topic, long rate, long count, const char *linger) {
     const char *const settings[] = {"linger.ms", linger, "partitioner", "murmur2_random", NULL};
     rd_kafka_t *kafka = client(RD_KAFKA_PRODUCER, settings, count_report);
     rd_kafka_topic_t *handle = rd_kafka_topic_new(kafka, topic, NULL);
-    // The first record waits for metadata and connections: not part of the measurement.
+    // The first record waits for metadata and connections, outside of the measurement.
     partitions_of(kafka, topic, 0);
     int64_t begin = now() + 100000000;
-    // No event has the id of another one, or it would be a duplicate.
+    // No event has another one's id, because otherwise it would be a duplicate.
     unsigned run = (unsigned)(begin / 1000000);
     for (long made = 0; made < count; made++) {
         int64_t due = begin + made * (1000000000 / rate);
         rd_kafka_poll(kafka, 0);
-        // Asleep: a loop would take one of few cores from those whose ages are measured.
+        // Asleep: a loop would take one of few cores from the measured programs.
         for (int64_t rest = due - now(); rest > 0; rest = due - now())
             nanosleep(&(struct timespec){.tv_sec = rest / 1000000000, .tv_nsec = rest % 1000000000}, NULL);
         char key[32], value[256];
@@ -224,7 +224,7 @@ static void pace(const char *topic, long rate, long count, const char *linger) {
     rd_kafka_destroy(kafka);
 }
 
-// MARK: What others say
+// MARK: Lines of others
 
 static void publish_lines(const char *topic) {
     const char *const settings[] = {"linger.ms", "0", "partitioner", "murmur2_random", NULL};
@@ -278,7 +278,7 @@ static void print_ages(const char *topic, long rate, long count) {
     rd_kafka_t *kafka = client(RD_KAFKA_CONSUMER, consumer_properties, NULL);
     long long before = end_of(kafka, topic);
     rd_kafka_queue_t *queue = open_topic(kafka, topic, RD_KAFKA_OFFSET_BEGINNING);
-    // What lay there before is only read.
+    // Earlier records are only read.
     for (long long taken = 0; taken < before; taken++) rd_kafka_message_destroy(rd_kafka_consume_queue(queue, 30000));
     struct paced paced = {topic, rate, count};
     pthread_t thread;
@@ -299,10 +299,10 @@ static void print_ages(const char *topic, long rate, long count) {
 
 // MARK: From one topic to another
 
-// How often offsets are committed, as Herald does by default (nanoseconds).
+// The interval of commits, Herald's default (nanoseconds).
 static const int64_t commit_interval = 100000000;
 
-// What was consumed of each partition, to be committed.
+// The consumed offsets of each partition, for a commit.
 static rd_kafka_topic_partition_list_t *consumed_of(rd_kafka_t *consumer, const char *topic) {
     return partitions_of(consumer, topic, RD_KAFKA_OFFSET_INVALID);
 }
@@ -311,7 +311,7 @@ static void check(rd_kafka_error_t *wrong, const char *what) {
     if (wrong != NULL) fail(what, rd_kafka_error_string(wrong));
 }
 
-// Offsets and, if `atomic`, what was produced since the last time.
+// Offsets and, if `atomic`, the records produced since the last time.
 static void commit_echo(rd_kafka_t *consumer, rd_kafka_t *producer, rd_kafka_topic_partition_list_t *consumed, int atomic) {
     if (!atomic) {
         rd_kafka_resp_err_t code = rd_kafka_commit(consumer, consumed, 1);
@@ -325,7 +325,7 @@ static void commit_echo(rd_kafka_t *consumer, rd_kafka_t *producer, rd_kafka_top
     rd_kafka_consumer_group_metadata_destroy(group);
 }
 
-// Consumes events and produces something of a result's size for each: what a worker's clients do, and nothing else.
+// Consumes events and produces a record of a result's size for each: exactly the work of a worker's clients.
 static void echo(const char *topic, const char *results, int atomic, long warm, long count) {
     char name[64];
     snprintf(name, sizeof name, "bare-%lld", (long long)now());
@@ -379,14 +379,14 @@ static void echo(const char *topic, const char *results, int atomic, long warm, 
     rd_kafka_topic_partition_list_destroy(consumed);
     rd_kafka_topic_destroy(target);
     rd_kafka_queue_destroy(queue);
-    // An open transaction has nothing in it.
+    // An open transaction is empty.
     exit(0);
 }
 
 // MARK: Commits
 
 static void await_commits(const char *group, const char *topic, long long goal, double seconds) {
-    // Not waiting for an open transaction: an older offset is what it was, until it is another.
+    // Without a wait for open transactions: an older offset holds until there is another.
     const char *const properties[] = {"group.id", group, "isolation.level", "read_uncommitted", NULL};
     rd_kafka_t *kafka = client(RD_KAFKA_CONSUMER, properties, NULL);
     rd_kafka_topic_partition_list_t *list = partitions_of(kafka, topic, RD_KAFKA_OFFSET_INVALID);

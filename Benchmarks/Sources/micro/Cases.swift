@@ -4,7 +4,7 @@ import HeraldHub
 import HeraldKernel
 import HeraldTime
 
-/// What is measured: each does its work so many times.
+/// The measured cases: each does its work a given number of times.
 let cases: [(name: String, run: @Sendable (Int) -> Int)] = [
     ("decode", { decode($0, headers: HeaderList(), kind: .request) }),
     ("decode-retry", { decode($0, headers: retryHeaders(), kind: .retry) }),
@@ -19,10 +19,10 @@ let cases: [(name: String, run: @Sendable (Int) -> Int)] = [
     ("event-retried", { event($0, CallResult(status: 503, detail: "overloaded")) }),
 ]
 
-/// Whose event that of a number is.
+/// The user of the event with this number.
 func eventUser(_ number: Int) -> String { "user-\(String(10_000 + number).dropFirst())" }
 
-/// An event as `make bench` sends it, 200 bytes.
+/// An event in the form of `make bench`, 200 bytes.
 func eventBytes(_ number: Int) -> [UInt8] {
     let user = eventUser(number)
     let id = "bench-\(String(100_000_000 + number).dropFirst())"
@@ -31,10 +31,10 @@ func eventBytes(_ number: Int) -> [UInt8] {
     return Array(text.replacing("\"message\":\"\"", with: "\"message\":\"\(message)\"").utf8)
 }
 
-/// Where the digits of the id are in such an event.
+/// The digits of the id in such an event.
 let eventIDDigits = 13..<21
 
-/// The headers of a retry record, as Herald writes them.
+/// The headers of a retry record, in Herald's form.
 func retryHeaders() -> HeaderList {
     var headers = HeaderList()
     headers.append("herald-id", "bench-00000001")
@@ -75,7 +75,7 @@ private func classify(_ count: Int) -> Int {
     return delivered
 }
 
-/// Records without a value: taken and complete at once, so that little but the tracking of offsets is left.
+/// Records without a value: taken and complete at once, so that little but the tracking of offsets remains.
 private func track(_ count: Int) -> Int {
     var driver = engine(answering: CallResult(status: 200))
     driver.run(count, tombstones: true)
@@ -168,11 +168,11 @@ private func engine(
     configuration.duplicateSize = 1_000_000
     configuration.retryDelays = ["5s", "30s"].compactMap { DelayName($0) }
     if result.status >= 300 {
-        // Nothing but failures would hold.
+        // Otherwise a case with failures alone would be held.
         configuration.breaker.of = 0
         configuration.deadLetterBreaker.of = 0
     }
-    // Quick retries wait for time to pass, which there is little of in here.
+    // Quick retries wait for time to pass, of which there is little here.
     configuration.retry = RetryPolicy(immediate: 0, delays: configuration.retryDelays.map(\.length))
     let numbers = 0..<1_000
     return EngineDriver(

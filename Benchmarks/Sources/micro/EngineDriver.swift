@@ -2,21 +2,21 @@ import HeraldCore
 import HeraldEvents
 import HeraldTime
 
-/// An engine in its steady state, with a backend and a broker that are nothing but queues.
+/// An engine in its steady state, with queues in place of a backend and a broker.
 ///
-/// It does what a lane does and nothing else: so many calls are in flight, answers come in the order of the calls,
-/// acknowledgements in batches, a commit takes as long as some hundred events. Nothing in here allocates once it is warm.
+/// It does exactly a lane's work: a fixed number of calls is in flight, answers come in the order of the calls,
+/// acknowledgements in batches, a commit takes as long as some hundred events. Nothing here allocates once it is warm.
 struct EngineDriver: ~Copyable {
     static let partitions = 6
     static let callsInFlight = 256
     static let acknowledgedTogether = 64
     static let turn = 64
-    /// How many events are taken while a commit is under way.
+    /// The number of events taken during a commit.
     static let takenDuringCommit = 512
 
     private var engine: Engine
     private var events: [[UInt8]]
-    /// Of each event: its key, and the partition where its publisher put it.
+    /// Each event's key, and the partition chosen by its publisher.
     private let keys: [[UInt8]]
     private let places: [Int]
     private var offsets = Array(repeating: Int64(0), count: Self.partitions)
@@ -36,7 +36,7 @@ struct EngineDriver: ~Copyable {
 
     /// - Parameters:
     ///   - keys: the events' users.
-    ///   - result: what the backend answers to every call.
+    ///   - result: the backend's answer to every call.
     ///   - hub: writes the calls for a hub; without it no call is written.
     init(configuration: EngineConfiguration, events: [[UInt8]], keys: [[UInt8]], result: CallResult, hub: HubCalls?) {
         engine = Engine(configuration: configuration)
@@ -55,7 +55,7 @@ struct EngineDriver: ~Copyable {
         carryOut()
     }
 
-    /// Takes so many events, or records without a value, each of which is settled soon after.
+    /// Takes `count` events, or records without a value, each of which is settled soon after.
     mutating func run(_ count: Int, tombstones: Bool = false) {
         for _ in 0..<count {
             take(tombstone: tombstones)
@@ -69,10 +69,10 @@ struct EngineDriver: ~Copyable {
         }
     }
 
-    /// What the engine has counted.
+    /// The engine's counters.
     var counters: Counters { engine.counters }
 
-    /// How long the calls of a hub were, all together.
+    /// The total length of a hub's calls.
     var calledBytes: Int { hub?.bytes ?? 0 }
 
     private mutating func take(tombstone: Bool) {
@@ -93,9 +93,9 @@ struct EngineDriver: ~Copyable {
         carryOut()
     }
 
-    /// Gives the event an id of its own, or it would be a duplicate.
+    /// Gives the event an id of its own, because otherwise it would be a duplicate.
     ///
-    /// Of the same bytes' last use nothing is left: there are more events than are on their way.
+    /// The former use of the same bytes is over: there are more events than can be under way.
     private mutating func number(_ event: Int) {
         var rest = taken
         for place in eventIDDigits.reversed() {

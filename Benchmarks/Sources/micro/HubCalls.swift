@@ -2,12 +2,12 @@ import HeraldEvents
 import HeraldHub
 import HeraldTime
 
-/// Calls of a hub as a lane writes them, into memory that is used again.
+/// Calls of a hub in a lane's form, written into reused memory.
 struct HubCalls {
     private let writer: HubRequestWriter
     private var body: [UInt8] = []
     private var output: [UInt8] = []
-    /// How long all of them were.
+    /// The total length of the calls.
     private(set) var bytes = 0
 
     init(_ writer: HubRequestWriter) {

@@ -1,15 +1,15 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// What mutants.py builds in .build/mutants: engine, lane and jobs, which may be broken there, and the simulation. It is
-// the only package that builds the simulation's program.
+// The package that mutants.py builds in .build/mutants: engine, lane and jobs, which may be broken there, and the
+// simulation. No other package builds the simulation's program.
 
 let strict: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("InternalImportsByDefault"),
     .enableUpcomingFeature("MemberImportVisibility"),
-    // The runs are ten times as fast, and a mutant takes no longer to compile: files are optimised one by one.
+    // The runs are ten times as fast, and a mutant compiles equally fast: files are optimised one by one.
     .unsafeFlags(["-O"]),
 ]
 let package = Package(
@@ -64,7 +64,7 @@ let package = Package(
                 "OutageReason+Words.swift",
             ],
             swiftSettings: strict),
-        // What a hub says of its messages.
+        // A hub's telemetry of its messages.
         .target(
             name: "HeraldHub", dependencies: ["CExpat", "HeraldBytes", "HeraldText", "HeraldTime"],
             path: "Sources/ports/HeraldHub", swiftSettings: strict),
@@ -75,7 +75,7 @@ let package = Package(
                 "HeraldCore", "HeraldDriver", "HeraldEvents", "HeraldHub", "HeraldKafka", "HeraldKernel", "HeraldTime",
             ],
             path: "Sources/machines/HeraldFeedback", swiftSettings: strict),
-        // A replay's machine without its clients, and what it has of the tools.
+        // A replay's machine without its clients, and its part of the tools.
         .target(
             name: "HeraldTools",
             dependencies: [

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Shows that the simulation finds a broken engine, lane or job: builds each of the mistakes of table.py and runs it.
+"""Shows that the simulation finds a broken engine, lane or job: builds each of the faults of table.py and runs it.
 
     Tests/Simulation/Mutants/mutants.py [PART OF A NAME …]
     Tests/Simulation/Mutants/mutants.py --changed-since COMMIT [--most N]   only of files that differ from COMMIT
     Tests/Simulation/Mutants/mutants.py --build                             builds the simulation's program, unbroken
     Tests/Simulation/Mutants/mutants.py PART --hunt SCENARIO [--seeds N]    names the seeds of a scenario that find it
 
-A small package in .build/mutants has the engine, the lane, the jobs' machines, what drives them and Kafka's client as
-copies and everything else as links, so that a mutant is one file to compile; the next one is compiled while this one
-runs. A mutant runs any scenario, or its own, with the first seeds until it is found, and the unbroken engine runs what
+A small package in .build/mutants has the engine, the lane, the jobs' machines, their drivers and Kafka's client as copies
+and everything else as links, so that a mutant is one file to compile; the next one is compiled while this one runs. A
+mutant runs any scenario, or its own, with the first seeds until it is found, and the unbroken engine repeats the run that
 found it. Fails when the unbroken engine does, when a mutant survives, and when one no longer applies.
 """
 
@@ -42,9 +42,9 @@ PUBLICATION = "Sources/machines/HeraldTools/Publication"
 REPLAY = "Sources/machines/HeraldReplay/Machine"
 CAMPAIGNS = "Sources/machines/HeraldCampaigns/Machine"
 CONTROLS = "Sources/machines/HeraldWorker/Campaigns/Machine"
-# What a mutant may break.
+# The folders with files that a mutant may break.
 BREAKABLE = (CORE, LANE, CLIENT, KERNEL, DRIVER, FEEDBACK, PUBLICATION, REPLAY, CAMPAIGNS, CONTROLS)
-# What else the package has of the sources, and of the simulation.
+# The package's other sources, and the simulation.
 SOURCES = [
     "Sources/c/CEpoll", "Sources/c/CExpat", "Sources/c/CRDKafka", "Sources/c/CSSL",
     "Sources/base/HeraldBytes", "Sources/base/HeraldTelemetry", "Sources/base/HeraldThreads",
@@ -74,21 +74,21 @@ SOURCES = [
     )),
 ]
 WORLD = ["Tests/Simulation/World", "Tests/Simulation/Program"]
-# A mutant has to show in these of any scenario, or in so many of its own.
+# A mutant has to be found with these seeds of any scenario, or with as many of its own.
 SEEDS = "1...120"
 SCENARIO_SEEDS = 40
 # A mutant may spin; seconds of processor time.
 SECONDS = 300
-# What the program names by itself as having failed, or as under way when it trapped.
+# The names of failed cases, or of the case under way at a trap, in the program's output.
 CASE = re.compile(r"^(?:crashed\? make simulate )?(SEED|LOCALITY|BYSTANDERS|REFUSALS)=(\d+)", re.MULTILINE)
-# What begins the line that says what was found.
+# The beginnings of lines that report findings.
 FINDINGS = ("SEED", "LOCALITY", "BYSTANDERS", "REFUSALS", "SCENARIO", "Fatal error", "crashed")
 
 
 def prepare(package: Path = PACKAGE, sources: Path = ROOT) -> None:
-    """Makes the package, or brings it up to date; what did not change keeps its date, and so its object files.
+    """Makes the package, or brings it up to date; unchanged files keep their dates, and so their object files.
 
-    Other sources than the tree's are copied, for they may be gone when it is built.
+    Other sources than the tree's are copied, because they may be gone when it is built.
     """
     copy(ROOT / "Tests/Simulation/Mutants/Package.swift", package / "Package.swift")
     for name in WORLD:
@@ -139,7 +139,7 @@ def copy(source: Path, destination: Path) -> None:
 
 @contextmanager
 def locked() -> Iterator[None]:
-    """Nobody else gets a program that is broken here: the package is one process's at a time."""
+    """Locks the package for this process, so that no other gets a program that is broken here."""
     PACKAGE.mkdir(parents=True, exist_ok=True)
     with open(PACKAGE / "lock", "w", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -147,7 +147,7 @@ def locked() -> Iterator[None]:
 
 
 def build(package: Path = PACKAGE) -> str:
-    """What went wrong, or nothing."""
+    """The error, or nothing."""
     result = subprocess.run(
         ["swift", "build", "--product", "simulate"], cwd=package, capture_output=True, text=True, check=False
     )
@@ -155,7 +155,7 @@ def build(package: Path = PACKAGE) -> str:
 
 
 def misfit(mutant: Mutant) -> str:
-    """Why the mutant no longer applies, or nothing."""
+    """The reason for which the mutant no longer applies, or nothing."""
     paths = files(ROOT, mutant)
     if len(paths) != 1:
         return f"{mutant.file} is there {len(paths)} times, once is needed"
@@ -168,7 +168,7 @@ def files(root: Path, mutant: Mutant) -> list[Path]:
 
 
 def compile_mutant(mutant: Mutant, program: Path) -> str:
-    """Makes the broken program; what went wrong, or nothing."""
+    """Makes the broken program; returns the error, or nothing."""
     path = files(PACKAGE, mutant)[0]
     original = path.read_text()
     path.write_text(original.replace(mutant.original, mutant.broken))
@@ -183,16 +183,16 @@ def compile_mutant(mutant: Mutant, program: Path) -> str:
 
 
 class Run(NamedTuple):
-    # What was found, or nothing.
+    # The findings, or nothing.
     found: str
-    # What runs it alone.
+    # The arguments that repeat it alone.
     again: list[str]
-    # What the run says of itself when nothing was found.
+    # The run's own summary when nothing was found.
     summary: str = ""
 
 
 def start(program: Path, arguments: list[str], seconds: int) -> subprocess.CompletedProcess[str]:
-    """Runs the program; SIGXCPU ends it after so many seconds of processor time, which a busy machine does not shorten."""
+    """Runs the program; SIGXCPU ends it after SECONDS of processor time, which a busy machine does not shorten."""
     return subprocess.run(
         ["prlimit", f"--cpu={seconds}", program, *arguments],
         capture_output=True,
@@ -223,7 +223,7 @@ def runs_of(mutant: Mutant) -> list[list[str]]:
 
 
 def run_mutant(mutant: Mutant, program: Path, unbroken: Path) -> str:
-    """Runs a broken program; says why the mutant is no proof, or nothing."""
+    """Runs a broken program; returns the reason for which the mutant is no proof, or nothing."""
     try:
         for arguments in runs_of(mutant):
             run = simulate(program, arguments)
@@ -241,7 +241,7 @@ def run_mutant(mutant: Mutant, program: Path, unbroken: Path) -> str:
 
 
 def changed_since(commit: str, mutants: list[Mutant]) -> list[Mutant]:
-    """Those of files that differ from a commit, whether or not the difference is committed."""
+    """The mutants in files that differ from a commit, whether or not the difference is committed."""
     names = subprocess.run(
         ["git", "diff", "--name-only", commit, "--", *BREAKABLE], cwd=ROOT, capture_output=True, text=True, check=True
     ).stdout.split()
@@ -250,7 +250,7 @@ def changed_since(commit: str, mutants: list[Mutant]) -> list[Mutant]:
 
 
 def spread(mutants: list[Mutant], most: int) -> list[Mutant]:
-    """At most so many, from everywhere in the table."""
+    """At most `most` mutants, from everywhere in the table."""
     if len(mutants) <= most:
         return mutants
     return [mutants[index * len(mutants) // most] for index in range(most)]
@@ -272,7 +272,7 @@ def choose(options: argparse.Namespace) -> list[Mutant]:
 
 
 def run(chosen: list[Mutant]) -> int:
-    """Runs mutants in a package that is built; how many are no proof."""
+    """Runs mutants in a package that is built; returns the number without proof."""
     reasons: list[tuple[Mutant, Future[str] | str]] = []
     with tempfile.TemporaryDirectory() as programs, ThreadPoolExecutor(max_workers=2) as pool:
         unbroken = Path(programs) / "simulate"
@@ -291,7 +291,7 @@ def run(chosen: list[Mutant]) -> int:
 
 
 def hunt(mutant: Mutant, scenario: str, seeds: int) -> int:
-    """Runs a mutant in a scenario with one seed after the other, and says which find it; whether none does.
+    """Runs a mutant in a scenario with one seed after the other, and names the ones that find it; returns 1 if none does.
 
     Some scenarios make nearly any seed find it; where only one in hundreds does, the table names that seed.
     """

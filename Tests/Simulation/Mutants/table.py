@@ -1,7 +1,7 @@
-"""Ways to break the engine, the lane and the jobs on purpose. Each is one exact replacement in a file of what mutants.py
-may break (BREAKABLE), named without its folder.
+"""Deliberate faults in the engine, the lane and the jobs. Each is one exact replacement in a file that mutants.py may
+break (BREAKABLE), named without its folder.
 
-When they change and one of them no longer applies, the run says so: write the same mistake anew.
+When the code changes and a mutant no longer applies, the run says so: write the same fault anew.
 """
 
 from typing import NamedTuple
@@ -12,17 +12,17 @@ class Mutant(NamedTuple):
     file: str
     original: str
     broken: str
-    # What is run instead of any scenario, with its own seed or one after the other: for what seldom happens by itself.
+    # The scenario to run instead of any, with its own seed or one after the other: for rare situations.
     scenario: str = ""
 
 
 # Two replays at a time, of many dead letters, with many faults.
 REPLAYS = "replays=2 replayFaults=80 replayKills=10000 isAtomic=true events=800 pauseIfFailures=none"
-# Much is fetched ahead, and little of it may lie in memory.
+# Many records are fetched ahead, and few of them may stay in memory.
 FETCHING = "isAtomic=true workers=2 fetchedAhead=100"
-# The same, and many a commit is made whose answer is lost; asked again, the producer is broken.
+# The same, and many commits are made without an answer; at the next request, the producer is broken.
 DOUBTS = f"{REPLAYS} lostMessages=300000 fatalErrors=30000"
-# Two publishers at a time, with many faults, also in topics that grow and in which others' transactions are open.
+# Two publishers at a time, with many faults, even in topics that grow and have others' open transactions.
 PUBLISHERS = (
     "publishers=2 publisherFaults=60 publisherKills=2000 isAtomic=true recipients=60 events=200 growths=3 "
     "openTransactions=300000 lostAcknowledgements=60000 refusedRecords=10000"
@@ -34,9 +34,9 @@ CONTROLS = (
     "isAtomic=true campaignShare=1000000 pauseIfFailures=0.02 campaignsFaults=4 campaignChanges=3 events=900 burst=40 "
     "lostMessages=200000 hasPlainEvents=true workers=1 crashes=1 stops=0 followers=0 twins=0"
 )
-# Logs of request topics are cut off again and again, some while they hold what many events waited for.
+# Logs of request topics are cut off repeatedly, some while they contain the records of waiting events.
 CUTS = "cuts=20 recreations=0 retentions=0"
-# Topics that workers consume are recreated again and again, and commits come seldom.
+# Topics that workers consume are recreated repeatedly, and commits are rare.
 RECREATIONS = "recreations=10 commitInterval=1000"
 # The group loses its offsets, and they are restored from the results.
 OFFSETS = "isAtomic=true recreations=0 offsetLosses=3 commitInterval=1000"
@@ -44,7 +44,7 @@ OFFSETS = "isAtomic=true recreations=0 offsetLosses=3 commitInterval=1000"
 # Another program commits in the workers' group.
 STRANGERS = "strangers=8 isAtomic=true recreations=0 cuts=0 offsetLosses=0"
 
-# Batches that nobody can read, and records that a client fails to read once.
+# Unreadable batches, and records that a client fails to read once.
 DAMAGES = "damages=150000 isAtomic=true"
 
 MUTANTS = [
@@ -706,7 +706,7 @@ MUTANTS = [
         "return max(delay, asked, expiresAt",
         "delays=1s,30s,5m immediate=0",
     ),
-    # Others' trouble: promise 7.
+    # Trouble of others: promise 7.
     Mutant(
         "one user who is refused blames the credentials at once",
         "Engine+Credentials.swift",
@@ -916,7 +916,7 @@ MUTANTS = [
         "        io.use(settings)\n",
         "",
     ),
-    # A follower of a hub's messages: each is told once.
+    # A follower of a hub's messages: each is reported once.
     Mutant(
         "a follower tells again what the note with its offset says is told",
         "FeedbackMachine.swift",
@@ -1060,7 +1060,7 @@ MUTANTS = [
         "",
         scenario=REPLAYS,
     ),
-    # What is fetched ahead.
+    # Records fetched ahead.
     Mutant(
         "what was taken out of a queue and given up is not read again",
         "SourceTable.swift",
@@ -1069,7 +1069,7 @@ MUTANTS = [
         scenario=f"{FETCHING} partitions=5 events=800 burst=40 maxFetchedBytes=20000 crashes=4 "
         "isBackendCalm=true hasStorms=false",
     ),
-    # Why something waits.
+    # Reasons for waiting.
     Mutant(
         "an event of a worker that stops is said to wait for its next turn",
         "Engine+Waiting.swift",
@@ -1096,7 +1096,7 @@ MUTANTS = [
         "        takenTo[entry.partition] = entry.offset + 50\n",
         scenario=REPLAYS,
     ),
-    # Publishers of a campaign: each recipient once, as far as it may go.
+    # Publishers of a campaign: each recipient once, as far as possible.
     Mutant(
         "a publisher reads back only what is committed",
         "CampaignMachine.swift",
@@ -1196,7 +1196,7 @@ MUTANTS = [
         "published: progress.events,",
         scenario=f"{PUBLISHERS}",
     ),
-    # Offsets that were lost.
+    # Lost offsets.
     Mutant(
         "a partition whose offset was lost begins at its first record",
         "Lane+Assignments.swift",
@@ -1232,7 +1232,7 @@ MUTANTS = [
         "for step in retries[Event(origin: origin, replays: replays)] ?? [] {",
         scenario=f"{OFFSETS}",
     ),
-    # What a worker makes of the campaigns topic.
+    # A worker's reading of the campaigns topic.
     Mutant(
         "lanes do not hear of what is written while a worker follows",
         "ControlMachine.swift",

@@ -1,8 +1,8 @@
 import Glibc
 
-/// Names what was being run when an engine trapped.
+/// Names the case under way when an engine traps.
 ///
-/// A trap ends the process; what its signal handler may do is to write bytes that are there already.
+/// A trap ends the process, and its signal handler may only write bytes that already exist.
 enum CrashReport {
     private static let width = 64
     private nonisolated(unsafe) static var lines: UnsafeMutableBufferPointer<UInt8>?
@@ -20,7 +20,7 @@ enum CrashReport {
         }
     }
 
-    /// Job `job` runs this from here on, or nothing.
+    /// Notes the case that job `job` runs from now on, if any.
     static func note(_ run: Case?, job: Int) {
         guard let lines else { return }
         var text = run.map { Array("crashed? make simulate \($0)".utf8) } ?? []
@@ -30,7 +30,7 @@ enum CrashReport {
     }
 }
 
-/// Says why, on standard error, and ends.
+/// Writes the reason to standard error, and ends the process.
 func fail(_ text: String, status: Int32) -> Never {
     fflush(nil)
     if !text.isEmpty { Array("\(text)\n".utf8).withUnsafeBytes { _ = write(STDERR_FILENO, $0.baseAddress, $0.count) } }

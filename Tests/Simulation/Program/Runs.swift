@@ -3,14 +3,14 @@ import Glibc
 import Simulation
 import Synchronization
 
-/// One thing that is run by itself, and looks the same each time.
+/// A case that is run on its own, with the same result each time.
 enum Case: CustomStringConvertible {
     case bystanders(Int)
     case seed(UInt64)
     case locality(UInt64)
     case refusals(UInt64)
 
-    /// As `make simulate` and the program's options name it.
+    /// The name in `make simulate` and the program's options.
     var description: String {
         switch self {
         case .bystanders(let number): "BYSTANDERS=\(number)"
@@ -21,14 +21,14 @@ enum Case: CustomStringConvertible {
     }
 }
 
-/// Many runs on all processors: what is run, and what is said of it, does not depend on how fast they are.
+/// Many runs on all processors, whose cases and reports do not depend on their speed.
 ///
-/// Seeds are begun in their order, then the cases of what others must not feel, and no more once enough have failed; those
-/// under way end. So those that are named are the same each time.
+/// Seeds begin in their order, then the cases of promise 7, and none begins after enough failures; those under way
+/// finish. So the named failures are the same each time.
 final class Runs: Sendable {
     struct Outcome {
         var summary: String
-        /// What broke: the lowest seeds, then the cases.
+        /// The failures: the lowest seeds, then the cases.
         var failures: [String]
     }
 
@@ -36,22 +36,22 @@ final class Runs: Sendable {
     typealias Seeds = @Sendable (_ begun: Int) -> UInt64?
 
     private struct State {
-        /// How many of both were begun, and how many of these are seeds.
+        /// The number of all begun runs, and of seeds among them.
         var begun = 0
         var seeds = 0
         var runs = 0
         var steps = 0
         var virtualSeconds = 0
-        /// By the number of what failed, in the order in which it was begun.
+        /// By the number of the failed run, in the order in which runs began.
         var failures: [(number: Int, text: String)] = []
     }
 
-    /// Every so many seeds promise 7 is looked at, too.
+    /// The number of seeds for each check of promise 7.
     private static let localityInterval: UInt64 = 4
     private static let refusalsInterval: UInt64 = 8
 
     private let seeds: Seeds
-    /// So many seeds may fail before no more are begun.
+    /// The number of failures after which no more runs begin.
     private let most: Int
     private let began = ContinuousClock.now
     private let state = Mutex(State())
@@ -81,7 +81,7 @@ final class Runs: Sendable {
         }
     }
 
-    /// What is run next and its number, or `nil` when it is enough.
+    /// The next case with its number, or `nil` when there are enough.
     private func next() -> (Int, Case)? {
         state.withLock { state in
             guard state.failures.count < most else { return nil }

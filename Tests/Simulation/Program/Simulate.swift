@@ -15,7 +15,7 @@ enum Simulate {
                … --quiet                      without the trace
         """
 
-    /// So many seeds that fail are named.
+    /// The largest number of failed seeds that are named.
     static let most = 6
 
     static func main() {

@@ -3,9 +3,9 @@ import HeraldTime
 import Simulation
 import Testing
 
-@Suite("A scenario as a text")
+@Suite("A scenario in text form")
 struct ScenarioTextTests {
-    @Test("settings that are named are taken, and the others are as they are")
+    @Test("named settings are changed, and the others keep their defaults")
     func named() throws {
         let scenario = try Scenario(
             text: "seed=3 workers=1  crashes=9 isAtomic=true hanging=1,2 forbidden= pauseIfFailures=0.2 ordering=none "
@@ -24,7 +24,7 @@ struct ScenarioTextTests {
         #expect(scenario.stops == Scenario(seed: 3).stops)
     }
 
-    @Test("a calm scenario has the faults that are named, wherever the word stands")
+    @Test("a calm scenario has the named faults, wherever the word stands")
     func calm() throws {
         let scenario = try Scenario(text: "crashes=9 calm")
         #expect(scenario.crashes == 9)
@@ -48,7 +48,7 @@ struct ScenarioTextTests {
     }
 
     @Test(
-        "what is no scenario is refused, and why",
+        "an invalid scenario is refused, with the reason",
         arguments: [
             ("crash=1", "crash is no setting of a scenario; these are: calm seed isAtomic workers"),
             ("crashes", "crashes: a setting is written name=value"),

@@ -32,7 +32,7 @@ struct SimulationTests {
         run(.any(seed: seed))
     }
 
-    @Test("one worker alone makes every call once when nothing goes wrong", arguments: [true, false])
+    @Test("one worker alone makes every call once without faults", arguments: [true, false])
     func calm(isAtomic: Bool) {
         var scenario = scenario(1, isAtomic: isAtomic)
         scenario.workers = 1
@@ -40,7 +40,7 @@ struct SimulationTests {
         run(scenario)
     }
 
-    @Test("a user whose calls hang for ever delays nobody else", arguments: [true, false])
+    @Test("a user whose calls hang for ever delays no other", arguments: [true, false])
     func slowUser(isAtomic: Bool) {
         var scenario = scenario(1, isAtomic: isAtomic)
         scenario.calm()
@@ -49,14 +49,14 @@ struct SimulationTests {
         run(scenario)
     }
 
-    @Test("partition order and no order lose nothing either", arguments: [Ordering.partition, .none], [true, false])
+    @Test("partition order and no order lose no event either", arguments: [Ordering.partition, .none], [true, false])
     func otherOrders(ordering: Ordering, isAtomic: Bool) {
         var scenario = scenario(1, isAtomic: isAtomic)
         scenario.ordering = ordering
         run(scenario)
     }
 
-    @Test("workers whose clocks differ by seconds lose nothing and call nothing too soon", arguments: [true, false])
+    @Test("workers whose clocks differ by seconds lose no event and make no call too soon", arguments: [true, false])
     func skew(isAtomic: Bool) {
         var scenario = scenario(1, isAtomic: isAtomic)
         scenario.skew = .seconds(3)
@@ -71,7 +71,7 @@ struct SimulationTests {
         run(scenario)
     }
 
-    @Test("rivals for a worker's name write nothing twice")
+    @Test("rivals for a worker's name write no record twice")
     func rivals() {
         var scenario = scenario(1, isAtomic: true)
         scenario.hasFixedIDs = true
@@ -79,7 +79,7 @@ struct SimulationTests {
         run(scenario)
     }
 
-    @Test("all is recorded although brokers refuse some records, and with each its batch", arguments: [true, false])
+    @Test("all is recorded although brokers refuse some records together with their batches", arguments: [true, false])
     func refusedRecords(isAtomic: Bool) {
         var scenario = scenario(254, isAtomic: isAtomic)
         scenario.calm()
@@ -89,7 +89,7 @@ struct SimulationTests {
         run(scenario)
     }
 
-    @Test("all is recorded once although a quota lets a fraction of it pass in a transaction's time")
+    @Test("all is recorded once although a quota admits a fraction of it in a transaction's time")
     func quota() {
         var scenario = scenario(1, isAtomic: true)
         scenario.calm()
@@ -99,7 +99,7 @@ struct SimulationTests {
     }
 
     @Test(
-        "each message of a hub is told once while its followers are killed, frozen and replaced",
+        "each message of a hub is reported once while its followers are killed, frozen and replaced",
         arguments: [true, false])
     func followers(isAtomic: Bool) {
         var scenario = scenario(1, isAtomic: isAtomic)
@@ -135,7 +135,7 @@ struct SimulationTests {
     }
 
     @Test(
-        "nothing is passed over or told twice of topics that are recreated while they are consumed",
+        "no record is passed over or reported twice in topics that are recreated while they are consumed",
         arguments: [true, false])
     func recreations(isAtomic: Bool) {
         var scenario = scenario(1, isAtomic: isAtomic)
@@ -143,14 +143,14 @@ struct SimulationTests {
         run(scenario)
     }
 
-    @Test("nobody is called again of logs that are cut off, and what is new is called", arguments: [true, false])
+    @Test("no event is called again in logs that are cut off, and new ones are called", arguments: [true, false])
     func cuts(isAtomic: Bool) {
         var scenario = scenario(1, isAtomic: isAtomic)
         scenario.cuts = 20
         run(scenario)
     }
 
-    @Test("a trace changes nothing of a run", arguments: UInt64(1)...2)
+    @Test("a trace does not change a run", arguments: UInt64(1)...2)
     func traced(seed: UInt64) {
         let quiet = Simulation(scenario: .any(seed: seed))
         let traced = Simulation(scenario: .any(seed: seed))
@@ -159,7 +159,7 @@ struct SimulationTests {
         #expect(quiet.inputs == traced.inputs)
     }
 
-    @Test("the same seed gives the same run, also of jobs", arguments: [0, 2])
+    @Test("the same seed gives the same run, even of jobs", arguments: [0, 2])
     func deterministic(jobs: Int) {
         var scenario = Scenario.any(seed: 77)
         (scenario.followers, scenario.replays, scenario.publishers) = (jobs, jobs, jobs)

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Chance in the simulation")
 struct StreamTests {
-    @Test("what one stream draws does not depend on what others do", arguments: [UInt64(0), 1, 77, .max])
+    @Test("a stream's numbers do not depend on other streams", arguments: [UInt64(0), 1, 77, .max])
     func independence(seed: UInt64) {
         var calm = Streams(seed: seed)
         var busy = Streams(seed: seed)
@@ -26,7 +26,7 @@ struct StreamTests {
         #expect(pinned.bits() == 0x9168_8DC8_C6E1_77AB)
     }
 
-    @Test("no two streams of a seed, and no two seeds of a stream, draw the same")
+    @Test("no two streams of a seed, and no two seeds of a stream, have the same numbers")
     func difference() {
         var first: Set<UInt64> = []
         for seed in UInt64(0)..<20 {

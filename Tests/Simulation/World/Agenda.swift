@@ -1,4 +1,4 @@
-/// What is to happen in virtual time: earliest first, and in the order of adding at one moment.
+/// The future steps in virtual time: the earliest first, and in the order of adding at one moment.
 struct Agenda<Step> {
     private struct Entry {
         var at: Int64
@@ -6,7 +6,7 @@ struct Agenda<Step> {
         var place: Int
     }
 
-    /// A heap of small entries; the steps themselves stay where they are.
+    /// A heap of small entries; the steps themselves stay in place.
     private var heap: [Entry] = []
     private var steps: [Step?] = []
     private var freePlaces: [Int] = []
@@ -44,7 +44,7 @@ struct Agenda<Step> {
         return (first.at, step)
     }
 
-    /// The next one, if it is due.
+    /// The next step, if it is due.
     mutating func next(until moment: Int64) -> Step? {
         guard let first = heap.first, first.at <= moment else { return nil }
         return next()?.step

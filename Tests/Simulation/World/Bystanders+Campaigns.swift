@@ -1,5 +1,5 @@
 extension Bystanders {
-    /// Campaigns whose users are rejected, beside others: the campaign is to be paused, and the others feel nothing.
+    /// Campaigns whose users are rejected, beside others: the campaign is paused, and the others are not affected.
     static let campaigns = [
         Self(
             description: "all of a campaign is rejected", status: 400, events: 5_000, users: 5_000, isCampaign: true,

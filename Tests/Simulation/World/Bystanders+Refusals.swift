@@ -1,6 +1,6 @@
 import HeraldTime
 
-/// Refusals that depend on the user, and say nothing of the rate or of the credentials.
+/// Refusals that depend on the user, and are no evidence about the rate or the credentials.
 extension Bystanders {
     static let refusals = [
         shard("a third is told to wait for 5 s from one moment on", every: 3, retryAfter: .seconds(5), from: 5_000),
@@ -44,8 +44,8 @@ extension Bystanders {
             retryDelays: ["1s", "2s"])
     }
 
-    /// 500 events a second, each of them for another user, of whom `of` of a thousand are refused from one moment on, which
-    /// takes so long (milliseconds): what is learned of them must not need the same user twice.
+    /// 500 events a second, each of them for another user, of whom `of` of a thousand are refused from one moment on,
+    /// after `latency` milliseconds: the engine must learn from them without seeing a user twice.
     private static func seenOnce(
         _ description: String, of share: Int, status: Int, retryAfter: Milliseconds, after latency: Int64
     ) -> Self {
@@ -55,7 +55,7 @@ extension Bystanders {
             eventsWithCode: 100, maxInFlight: 1_000, bound: 800, median: 500, retryDelays: ["1s", "2s"])
     }
 
-    /// 500 events a second, and a backend that takes no credentials for some users.
+    /// 500 events a second, and a backend that accepts no credentials for some users.
     private static func refused(
         _ description: String, every: Int, status: Int = 401, users: Int = 3_000, from: Int64 = 0
     ) -> Self {
@@ -64,7 +64,7 @@ extension Bystanders {
             eventsWithCode: 100, maxInFlight: 1_000, bound: 1_000, retryDelays: ["1s", "2s"])
     }
 
-    /// What others must not feel of a backend that refuses calls for some users: `seed` decides which users, how and when.
+    /// Promise 7 for a backend that refuses calls for some users: `seed` decides which users, how and when.
     package static func anyRefusals(seed: UInt64) -> Self {
         let choices = Choices(seed: seed)
         let status = choices.pick([429, 429, 503, 503, 401, 403], for: "bystanders.status")
@@ -84,7 +84,7 @@ extension Bystanders {
                 + (retryAfter.map { ", Retry-After: \($0.count) ms" } ?? "") + ", after \(from) ms",
             share: (Int(share), seed), status: status, retryAfter: retryAfter, failsFrom: Int64(from),
             events: 60 * rate, users: users, eventsWithCode: rate / codes, maxInFlight: 1_000, codes: codes,
-            // Who is refused from the first event on may be who is called first, and then all seem to be.
+            // Users refused from the first event on may be the first ones called, and then all seem to be refused.
             bound: isRefusal ? 1_000 : from == 0 ? 10_000 : 4_000, median: 500,
             retryDelays: choices.pick([["1s", "2s"], ["1s", "30s"], ["5s", "30s", "5m"]], for: "bystanders.delays"))
     }

@@ -5,58 +5,60 @@ import HeraldTelemetry
 import HeraldTime
 import HeraldWorker
 
-/// What users who always fail may do to others: nothing beyond a bound.
+/// The effect of always failing users on others: a bounded delay, and no more.
 package struct Bystanders: Sendable, CustomStringConvertible {
     package var description: String
-    /// Who fails: one of so many users, or when negative all but one of so many.
+    /// The failing users: one of `every`, or when negative all but one of them.
     var every = 1
-    /// Who fails instead: so many users of a thousand, chosen by the seed.
+    /// The failing users instead: a share in thousandths, chosen by the seed.
     var share: (thousandths: Int, seed: UInt64)?
     var status = 503
-    /// What their refusals ask them to wait, if anything.
+    /// The wait that their refusals ask for, if any.
     var retryAfter: Milliseconds?
-    /// From when on they fail (milliseconds after the first event).
+    /// The beginning of the failures (milliseconds after the first event).
     var failsFrom: Int64 = 0
-    /// Whether they get no answer at all, but a time-out.
+    /// Whether their calls end by time-outs, without an answer.
     var hangs = false
-    /// How long their answers take from when on (milliseconds, and milliseconds after the first event), if not as long as all others.
+    /// The latencies of their answers from given times on (milliseconds after the first event), if they differ from the
+    /// others'.
     var latencies: [(from: Int64, latency: Int64)] = []
-    /// The backend works on so many calls a second, one after the other.
+    /// The number of calls a second that the backend processes, one after the other.
     var capacity: Int64?
-    /// So many of a million connections, which carry sixteen calls each, end with all of them; then no outage may begin.
+    /// The share of connections in millionths, of sixteen calls each, that end with all of them; no outage may begin
+    /// then.
     var connectionLosses = 0
-    /// How many events of how many users are published at once.
+    /// The number of events, and of their users, published at once.
     var events = 600
     var users = 600
-    /// Whether they are a campaign, in the topic behind.
+    /// Whether they are a campaign, in the last topic.
     var isCampaign = false
-    /// Whether they are of a campaign that the worker knows, so that none of what is said to it may begin an outage; it is
-    /// asked to pause that.
+    /// Whether they belong to a campaign that the worker knows, so that its failures may begin no outage; the worker is
+    /// asked to pause it.
     var isKnown = false
-    /// Whether the failing users' events come one behind the other, and not among the others'.
+    /// Whether the failing users' events follow each other, and are not mixed with the others'.
     var isClump = false
-    /// How many of the events come with each code; 0: all of them come at once, before the first code.
+    /// The number of events with each code; 0: all of them come at once, before the first code.
     var eventsWithCode = 0
-    /// How many calls may be in flight.
+    /// The limit of calls in flight.
     var maxInFlight = 64
     /// One-time codes of other users, a second.
     var codes = 5
-    /// A code may wait so long for its answer (milliseconds): while the backlog is called, or until a probe has found that
-    /// others get through.
+    /// The longest wait of a code for its answer (milliseconds): while the backlog is called, or until a probe has
+    /// found that others get through.
     var bound: Int64 = 500
-    /// Half of the codes wait no longer than this (milliseconds).
+    /// The bound for the faster half of the codes (milliseconds).
     var median = Int64.max
-    /// That holds for codes from then on (milliseconds after the first event).
+    /// The time from which the bounds apply (milliseconds after the first event).
     var boundFrom: Int64 = 0
     /// The delays of the retry topics.
     var retryDelays = ["1s", "30s"]
-    /// How many of the marked users' calls have to be answered in the end.
+    /// The number of marked users' calls that have to be answered in the end.
     var answers = 0
-    /// How many calls of the marked users may be answered.
+    /// The largest number of the marked users' calls with an answer.
     var mostAnswers = Int.max
-    /// How many records may go into the delay topics until then.
+    /// The largest number of records in the delay topics until then.
     var deferrals = Int.max
-    /// Whether everything is written in transactions.
+    /// Whether records are written in transactions.
     var isAtomic = false
 
     package static let all =
@@ -164,7 +166,7 @@ package struct Bystanders: Sendable, CustomStringConvertible {
     /// Whether few users have many events.
     private var isLoud: Bool { status == 200 && events > 100 * users }
 
-    /// What broke a bound, if anything did.
+    /// The broken bound, if there is one.
     package func violation() -> String? {
         let world = FailingUsers(
             answer: hangs ? CallResult(failure: .timeout) : CallResult(status: status, retryAfter: retryAfter),
@@ -186,7 +188,7 @@ package struct Bystanders: Sendable, CustomStringConvertible {
             world.publish("code-\(number)", to: 0)
             world.run(for: Int64(1_000 / codes))
         }
-        // What hung until its deadline is called again.
+        // Calls that hung until their deadline are repeated.
         world.run(for: connectionLosses > 0 ? 60_000 : 10_000)
         world.letGo()
         let delays = (Int(boundFrom) * codes / 1_000..<60 * codes).map { world.delays["code-\($0)"] }

@@ -8,7 +8,7 @@ package struct Chance {
         generator = SplitMix64(seed: seed)
     }
 
-    /// Chance for one purpose of a seed: no other purpose, and no order of purposes, changes what it gives.
+    /// Chance for one purpose of a seed: no other purpose, and no order of purposes, changes its numbers.
     init(seed: UInt64, for purpose: String) {
         // FNV-1a: a `Hasher` gives another number in each process.
         let key = purpose.utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
@@ -26,6 +26,6 @@ package struct Chance {
 
     mutating func pick<Element>(_ elements: [Element]) -> Element { elements[below(elements.count)] }
 
-    /// Whether something happens that does so this often in a million times.
+    /// Whether an event of this probability, in millionths, happens.
     mutating func happens(_ millionths: Int) -> Bool { below(1_000_000) < millionths }
 }

@@ -1,13 +1,13 @@
 import HeraldCore
 import HeraldEvents
 
-/// Calls: promises 3 and 4, and no retry too soon.
+/// The checks of calls: promises 3 and 4, and no retry too soon.
 extension Checkers {
-    /// Calls of this duty were under way, or answered and not yet durable, when their worker died, lost them or ran into
-    /// a deadline.
+    /// Notes that calls of this duty were under way, or answered and not yet durable, when their worker died, lost them
+    /// or reached a deadline.
     mutating func faultHit(_ duty: Int) {
-        // In transactions what was called and not recorded may be called again, and nothing else. At least once, a
-        // record that was written may have been read by somebody else too.
+        // In transactions only calls without a record may be repeated. At least once, a written record may also have
+        // been read by another worker.
         duties[duty].allowance += isAtomic ? duties[duty].callsOfStay : maximumCalls
         duties[duty].callsOfStay = 0
         duties[duty].isExcused = true
@@ -15,7 +15,7 @@ extension Checkers {
         duties[duty].notBefore = nil
     }
 
-    /// A call begins.
+    /// Notes a call's begin.
     ///
     /// - Parameters:
     ///   - countsAsAttempt: A probe counts when it ends an outage, others unless credentials were refused.
@@ -49,12 +49,12 @@ extension Checkers {
         }
     }
 
-    /// An event is called that was taken from its request topic by a worker who knows all that lies before `offset` to be
-    /// dealt with, but for what retention has deleted.
+    /// Notes the call of an event from its request topic by a worker for which all records before `offset` are done,
+    /// except for those that retention has deleted.
     ///
-    /// - Parameter range: from the first record that is left to the one behind which the worker began.
+    /// - Parameter range: from the first remaining record to the one behind which the worker began.
     mutating func firstStay(_ duty: Int, of name: RecordName, known range: Range<Int64>) {
-        // At least once, an event that was delivered may have another life, which comes to something else.
+        // At least once, a delivered event may have a second life with another outcome.
         guard isAtomic else { return }
         let wasDelivered = others(than: duty).contains {
             duties[$0].origin.place == name.place && range.contains(duties[$0].origin.offset)
@@ -69,9 +69,9 @@ extension Checkers {
         duties[duty].callsOfStay += 1
     }
 
-    /// The backend's side of a call, whether or not anybody hears of it.
+    /// Notes the backend's side of a call, whether or not a worker hears of it.
     ///
-    /// - Parameter holds: it says that nobody can be called.
+    /// - Parameter holds: it means that no user can be called.
     mutating func backendAnswered(_ duty: Int, _ result: CallResult, holds: Bool, now: Int64) {
         let status = result.status
         let isRefused = status == 401 || status == 403 && result.verdict != .throttled && !holds
@@ -80,28 +80,28 @@ extension Checkers {
         if !isRefused, !holds, status != 0 { lastAcceptance = now }
     }
 
-    /// It may have reached the backend, and nobody answered.
+    /// Notes a call that may have reached the backend, without an answer.
     mutating func wasUnanswered(_ duty: Int) { duties[duty].wasUnanswered = true }
 
-    /// The backend rejected it, by the settings of the worker that heard of it.
+    /// Notes a rejection, by the settings of the worker that received it.
     mutating func wasRejected(_ duty: Int) { duties[duty].wasRejected = true }
 
-    /// A worker has heard that its credentials were refused: those that it has, or others that it called with before.
+    /// Notes that a worker has heard a refusal of its credentials: of its current ones, or of former ones.
     mutating func heardRefusal(_ duty: Int, ofFormerCredentials isFormer: Bool) {
         if duties[duty].hasHeardRefusal, !isFormer { duties[duty].wasRefusedAgain = true }
         duties[duty].hasHeardRefusal = true
     }
 
-    /// A worker has heard an answer that counts as an attempt.
+    /// Notes that a worker has heard an answer that counts as an attempt.
     mutating func heard(_ duty: Int) { duties[duty].heard += 1 }
 
-    /// A worker has heard an answer that needs no other call.
+    /// Notes that a worker has heard an answer after which there is no other call.
     mutating func answeredForGood(_ duty: Int) { duties[duty].isAnswered = true }
 
-    /// A probe that ended an outage counts as the call that it was.
+    /// Counts a probe that ended an outage as the call that it was.
     mutating func probeCounted(_ duty: Int) { count(duty) }
 
-    /// A call failed by the cause of an outage: it counts for nothing.
+    /// Notes a call that failed by the cause of an outage: it does not count.
     mutating func waits(_ duty: Int, as before: Duty, wasCounted: Bool) {
         duties[duty] = before
         guard wasCounted else { return }
@@ -109,9 +109,9 @@ extension Checkers {
         duties[duty].callsOfStay -= 1
     }
 
-    /// A call failed for now: when its worker has heard of it, the next one has to wait.
+    /// Notes a temporary failure: after its worker has heard of it, the next call has to wait.
     ///
-    /// After a fault nobody knows how many calls a worker has counted.
+    /// After a fault the number of calls that a worker has counted is unknown.
     mutating func failedForNow(_ duty: Int, retryAfter: Int64?, expiresAt: Int64?, now: Int64) {
         guard !duties[duty].isExcused else { return }
         var wait: Int64 = retryAfter ?? 0
@@ -125,12 +125,12 @@ extension Checkers {
         duties[duty].notBefore = now + wait
     }
 
-    /// A worker was told to wait for so long.
+    /// Notes that a worker was told to wait for this time.
     mutating func toldToWait(_ duty: Int, _ milliseconds: Int64) {
         duties[duty].longestRetryAfter = max(duties[duty].longestRetryAfter, milliseconds)
     }
 
-    /// An event may expire before its moment only when not even the shortest wait ends before it, by its worker's clock.
+    /// An event may expire before its moment only when even the shortest wait ends after it, by its worker's clock.
     mutating func expired(_ duty: Int, at moment: Int64, expiresAt: Int64?) {
         guard let expiresAt else {
             fail("\(text(duty)) is said to be expired, and never does")
@@ -144,12 +144,12 @@ extension Checkers {
 
     // MARK: Promise 4: order
 
-    /// An event left its request topic for a retry topic: from here on it may be overtaken.
+    /// Notes that an event left its request topic for a retry topic: from now on later ones may overtake it.
     mutating func movedToRetry(_ name: RecordName) { called.insert(name) }
 
-    /// A worker died, or lost it, and another event of its line has been called already.
+    /// Notes that a worker died or lost the event after another event of its line has been called.
     ///
-    /// It was on its way to a retry topic, perhaps: nobody can say that it was not.
+    /// It may have been on its way to a retry topic: the world cannot tell.
     mutating func wasPassed(user: Int, _ name: RecordName) {
         if lastFirstCall[line(user: user, name)] ?? -1 > name.offset { called.insert(name) }
     }

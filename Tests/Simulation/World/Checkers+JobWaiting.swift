@@ -4,10 +4,10 @@ import HeraldReplay
 import HeraldTime
 import HeraldTools
 
-/// What a job says of why it waits, held against what it does.
+/// Compares a job's reasons for waiting with its behaviour.
 ///
-/// It is asked when it has had its turn: then it has done what it could do. So no reason is *nothing*, and none names a
-/// moment that has passed.
+/// It is asked after its turn: then it has done all that it could. So no reason is *nothing*, and none names a moment
+/// in the past.
 extension SimulatedJob {
     func check(_ reason: JobWaitReason?) {
         guard let reason else { return misuse("it lives, and says that it has ended") }
@@ -24,7 +24,7 @@ extension SimulatedCampaign {
 }
 
 extension SimulatedReplay {
-    /// One letter each time, in turn: one without a reason is dealt with.
+    /// Checks one letter each time, in turn: a letter without a reason is dealt with.
     func checkWaiting(_ machine: ReplayMachine) {
         check(machine.waiting(now: now))
         guard let letters = order?.letters, !letters.isEmpty else { return }

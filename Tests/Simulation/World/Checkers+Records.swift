@@ -1,9 +1,9 @@
 import HeraldCore
 import HeraldEvents
 
-/// What is in the logs, and how far it was committed: promises 1 and 2.
+/// The checks of logs and committed offsets: promises 1 and 2.
 extension Checkers {
-    /// A request record was published that is about these services (-1: it can't be read).
+    /// Notes a published request record for these services (-1: it is unreadable).
     ///
     /// - Parameter source: the record that it repeats.
     mutating func published(
@@ -24,7 +24,7 @@ extension Checkers {
 
     // MARK: Records that were too large
 
-    /// A record says what it leaves out, and only a dead letter leaves out the event.
+    /// A record names its omissions, and only a dead letter omits the event.
     mutating func written(_ record: LogRecord, for name: RecordName, mayLackValue: Bool) {
         let omitted = record.headers.text(.omitted)?.split(separator: ",") ?? []
         guard record.value == nil else { return }
@@ -34,9 +34,9 @@ extension Checkers {
         }
     }
 
-    // MARK: Records for all to see
+    // MARK: Visible records
 
-    /// A record was written without a transaction.
+    /// Notes a record written without a transaction.
     mutating func appended(_ effect: Effect, at name: RecordName) {
         apply(effect, at: name)
         settle(effect)
@@ -48,7 +48,7 @@ extension Checkers {
         }
     }
 
-    /// All records of a transaction are there for all to see, at once.
+    /// Notes the records of a transaction, which become visible at once.
     mutating func committed(_ effects: [(effect: Effect, name: RecordName)]) {
         for (effect, name) in effects { apply(effect, at: name) }
         for (effect, _) in effects { settle(effect) }
@@ -98,7 +98,7 @@ extension Checkers {
         }
     }
 
-    /// Notes what of the record is settled now, and lives no longer in it.
+    /// Notes the settled part of the record, which no longer lives in it.
     private mutating func settle(_ effect: Effect) {
         if case .deadLetter = effect.kind { return }
         let name = effect.settles
@@ -114,7 +114,7 @@ extension Checkers {
 
     func isSettled(_ name: RecordName) -> Bool { settled[name.place]?.contains(name.offset) == true }
 
-    /// Whether the backend's answers, as they were, mean this outcome.
+    /// Checks that the backend's answers justify this outcome.
     private mutating func judge(_ duty: Int, _ outcome: Outcome, _ reason: DeadLetterReason?) {
         let facts = duties[duty]
         switch outcome {
@@ -126,8 +126,8 @@ extension Checkers {
             fail("\(text(duty)) is said to be delivered, and the backend never took it")
         case .duplicate, .cancelled, .delivered, .deadLettered, .expired: break
         }
-        // Refused credentials are an event's own fault only if others got through after its first refusal, and it was refused
-        // again with those that are in use.
+        // Refused credentials are an event's own fault only if others got through after its first refusal, and it was
+        // refused again with the current credentials.
         let isOwnFault = facts.wasRefusedAgain && facts.firstRefusal.map { $0 < lastAcceptance } ?? false
         if reason == .rejected, !facts.wasRejected, !isOwnFault {
             fail("\(text(duty)) is said to be rejected, and the backend never rejected it")
@@ -135,13 +135,13 @@ extension Checkers {
         if reason == .unanswered, !facts.wasUnanswered {
             fail("\(text(duty)) is said to be unanswered, and it never was")
         }
-        // Without transactions what a worker writes counts that has lost the event, and nobody knows what it heard.
+        // Without transactions, records of a worker that has lost the event count, and its knowledge is unknown.
         if reason == .attemptsExhausted, facts.calls < maximumCalls, isAtomic || !facts.isExcused {
             fail("\(text(duty)) was given up after \(facts.calls) calls, \(maximumCalls) are allowed")
         }
     }
 
-    /// Without a fault, what a record says about the calls made is the truth.
+    /// Without a fault, a record tells the truth about the calls made.
     private mutating func checkAttempts(_ duty: Int, _ attempts: Int?, mayCountRefusal: Bool) {
         guard let attempts, !duties[duty].isExcused else { return }
         let heard = duties[duty].heard
@@ -157,7 +157,7 @@ extension Checkers {
 
     // MARK: Promise 1: no event is lost
 
-    /// The group's next owner of the partition begins at `offset`, without what the map says is done.
+    /// Notes that the group's next owner of the partition begins at `offset`, without the offsets of the map.
     mutating func committed(
         _ position: Position, from before: Int64, timestamp: (Int64) -> Int64, isVisible: (Int64) -> Bool
     ) {
@@ -176,7 +176,7 @@ extension Checkers {
         }
         for range in map.done {
             for skipped in range where !done.contains(skipped) && isVisible(skipped) {
-                // The next owner sees that it is another record than the one that was done.
+                // The next owner sees that it is another record than the done one.
                 if let newest = map.evidence?.newest, timestamp(skipped) > newest { continue }
                 let name = RecordName(place: place, offset: skipped)
                 fail("promise 1: a commit lets the next owner skip \(text(name)), which is not settled")
@@ -191,7 +191,7 @@ extension Checkers {
         return CompletionMap(text: position.metadata, committed: position.offset, of: identity)
     }
 
-    /// What was settled with a commit has to be behind it, or its next owner would do it again.
+    /// Events settled with a commit have to be behind it, or its next owner would do them again.
     mutating func covers(_ effects: [(effect: Effect, name: RecordName)], _ positions: [Position]) {
         var done: [Place: (offset: Int64, map: CompletionMap?)] = [:]
         for position in positions {
@@ -199,7 +199,7 @@ extension Checkers {
         }
         for (effect, _) in effects {
             let name = effect.settles
-            // The offsets of a topic that is gone mean nothing.
+            // The offsets of a deleted topic have no meaning.
             if isDeleted(name.place) { continue }
             let (offset, map) = done[name.place] ?? (0, nil)
             if name.offset < offset || map?.done.contains(where: { $0.contains(name.offset) }) == true { continue }
@@ -207,7 +207,7 @@ extension Checkers {
         }
     }
 
-    /// At the end every duty has its final result, and a reader finds it.
+    /// Checks at the end that every duty has its final result, and that a reader finds it.
     mutating func finish(read results: [Int]) {
         var found = Array(repeating: 0, count: duties.count)
         for duty in results { found[duty] += 1 }
@@ -228,7 +228,7 @@ extension Checkers {
         }
     }
 
-    /// Whether a worker could know that this one had ended so.
+    /// Whether a worker could know that this duty had ended so.
     private func wasKnown(_ duty: Int, _ outcome: Outcome) -> Bool {
         // Its record may have been refused, and waited for a transaction of its own when its worker died.
         let wasLost = outcome == .delivered && duties[duty].wasDelivered && duties[duty].isExcused

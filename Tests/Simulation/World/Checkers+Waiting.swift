@@ -3,12 +3,12 @@ import HeraldEvents
 import HeraldTime
 import HeraldWorker
 
-/// What an engine says of why its events wait, held against what it does.
+/// Compares an engine's reasons for waiting with its behaviour.
 ///
-/// It is asked when it has had its turn: then an event that could go on has gone on, and what was due is done. So no reason
-/// is *nothing*, and none names a moment that has passed.
+/// It is asked after its turn: then every event that could continue has continued, and all due work is done. So no
+/// reason is *nothing*, and none names a moment in the past.
 extension SimulatedWorker {
-    /// One turn in so many is looked at.
+    /// The number of turns for each that is examined.
     static let waitingIsAsked = 16
 
     func checkWaiting() {
@@ -25,7 +25,7 @@ extension SimulatedWorker {
         if sum != count { simulation.checkers.fail("\(process) counts \(sum) reasons of \(count) events") }
     }
 
-    /// Whatever the engine does by itself it does when it is due, and not only when something else wakes the lane.
+    /// The engine does its own work when it is due, and not only when another cause wakes the lane.
     func checkPunctuality() {
         guard frozenFor == 0, let due = lane.engine.nextWake else { return }
         let late = simulation.now - max(Simulation.millisecond(of: due), lastTurn)

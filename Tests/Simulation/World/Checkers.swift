@@ -2,37 +2,37 @@ import HeraldCore
 import HeraldEvents
 import HeraldTime
 
-/// One push service of one request record: what has to get exactly one final result.
+/// One push service of one request record, which has to get exactly one final result.
 struct Duty {
     /// The request record.
     var origin: RecordName
-    /// The request record that was published first, of which results tell.
+    /// The request record that was published first, which results name.
     var source: RecordName
     /// The push service's index; -1 for an event that does not decode.
     var service: Int
 
     /// The number of the event's campaign.
     var campaign: Int?
-    /// Whose event it is, and its number in the order of publication.
+    /// The event's user, and its number in the order of publication.
     var user = 0
     var event = 0
     var publishedAt: Int64 = 0
     var firstCalledAt: Int64?
-    /// How long after its publication it was called (milliseconds); `nil` when it never was.
+    /// The time from its publication to its first call (milliseconds); `nil` without a call.
     var delay: Int64? { firstCalledAt.map { $0 - publishedAt } }
 
     /// Final results that readers can see.
     var finals: [Outcome] = []
-    /// Retry records that readers can see and that nobody has settled.
+    /// Retry records that readers can see and that are not settled.
     var lives: [RecordName] = []
 
     /// Calls that count as an attempt.
     var calls = 0
-    /// Those since the duty was settled last: lost with the worker that made them.
+    /// Calls since the duty was settled last: lost with the worker that made them.
     var callsOfStay = 0
     /// Calls that faults allow on top of what is configured.
     var allowance = 0
-    /// Attempts as the workers that made them should have counted.
+    /// Attempts that the workers should have counted.
     var heard = 0
     /// Its worker died, lost it, or ran into a deadline while it was under way.
     var isExcused = false
@@ -44,13 +44,13 @@ struct Duty {
     var wasUnanswered = false
     var firstRefusal: Int64?
     var hasHeardRefusal = false
-    /// It was refused again, with the credentials that are in use.
+    /// It was refused again, with the current credentials.
     var wasRefusedAgain = false
-    /// What its result says of the one that it is a duplicate of.
+    /// The outcome of the original in its result, if it is a duplicate.
     var firstOutcome: Outcome?
     /// Its record was deleted with its topic: it need not have a result.
     var isGone = false
-    /// Nobody can tell any more whether its result was recorded.
+    /// Whether its result was recorded is unknown.
     var mayRepeat = false
     /// The longest wait that an answer has asked for.
     var longestRetryAfter: Int64 = 0
@@ -58,14 +58,14 @@ struct Duty {
     var notBefore: Int64?
 }
 
-/// Knows the truth and holds the engines against the promises of the design.
+/// Knows the truth and checks the engines against the promises of the design.
 ///
 /// | file | part |
 /// |---|---|
-/// | `Checkers+Records.swift` | what is in the logs: promises 1 and 2 |
+/// | `Checkers+Records.swift` | the content of the logs: promises 1 and 2 |
 /// | `Checkers+Calls.swift` | promises 3 and 4 |
-/// | `Checkers+Waiting.swift` | what engines say of why events wait |
-/// | `Simulation+Jobs.swift` | each of a hub's messages is told once |
+/// | `Checkers+Waiting.swift` | engines' reasons for waiting |
+/// | `Simulation+Jobs.swift` | each of a hub's messages is reported once |
 struct Checkers {
     var violations: [String] = []
     var duties: [Duty] = []
@@ -75,50 +75,50 @@ struct Checkers {
     let immediate: Int
     let delays: [Int64]
     let ordering: Ordering
-    /// How far two clocks may be apart.
+    /// The largest difference between two clocks.
     let tolerance: Int64
-    /// As the cluster's list.
+    /// The same list as the cluster's.
     private(set) var topics: [String]
     /// The topics that are deleted.
     private var deletedTopics: Set<Int> = []
     private let services: [String]
 
-    /// Offsets of consumed partitions whose records are settled for all to see.
+    /// Offsets of consumed partitions whose records are settled and visible.
     var settled: [Place: Set<Int64>] = [:]
-    /// What has a partition's name since its log was cut off, and how many of its records are left.
+    /// The partition that has another's name since its log was cut off, and the number of its remaining records.
     private var successors: [Place: (place: Place, kept: Int64)] = [:]
-    /// Records of which a part is settled for all to see, and which.
+    /// Records that are settled and visible in part, with these duties.
     var partly: [RecordName: Set<Int>] = [:]
-    /// When a credential was accepted last.
+    /// The moment at which a credential was last accepted.
     var lastAcceptance: Int64 = 0
     /// The latest record that was called first, for each line of events that are kept in order.
     var lastFirstCall: [OrderLine: Int64] = [:]
     var called: Set<RecordName> = []
     /// Records of the same event, by the first of them.
     var twins: [RecordName: [RecordName]] = [:]
-    /// The first of each that is there more than once.
+    /// The first of each repeated event.
     private var firstOfTwins: [RecordName: RecordName] = [:]
     /// The duties of each record.
     private var dutiesOf: [RecordName: [Int]] = [:]
-    /// Partitions have changed hands, and what their former owner knew of earlier events is gone.
+    /// Partitions have changed hands, and their former owner's memory of earlier events is gone.
     var isKnowledgeLost = false
 
-    /// Campaigns that were paused once, and that are cancelled.
+    /// Campaigns that were paused once, and cancelled ones.
     var pausedCampaigns: Set<Int> = []
     var cancelledCampaigns: Set<Int> = []
 
-    /// How often each of the hub's messages was told, for all to see, and how often all of them.
+    /// The number of visible reports of each of the hub's messages, and of all of them.
     var told: [String: Int] = [:]
     var toldCount = 0
-    /// How often each dead letter was replayed by each job, for all to see.
+    /// The visible replays of each dead letter, by job.
     var replayed: [String: Set<RecordName>] = [:]
-    /// The push services that each dead letter was replayed for; the empty name is an event that can't be read.
+    /// The push services that each dead letter was replayed for; the empty name stands for an unreadable event.
     var replayedServices: [RecordName: Set<String>] = [:]
-    /// Those that were dealt with in another way.
+    /// Letters that were dealt with in another way.
     var resolved: Set<RecordName> = []
     /// The keys of all marks.
     var markKeys: Set<[UInt8]> = []
-    /// How many devices that are gone were told.
+    /// The number of reported expired devices.
     var devicesTold = 0
 
     init(_ scenario: Scenario, topics: [String]) {
@@ -132,7 +132,7 @@ struct Checkers {
         services = scenario.pushServices.names
     }
 
-    /// A record repeats another one of its partition.
+    /// Notes that a record repeats another one of its partition.
     mutating func repeats(_ twin: RecordName, _ name: RecordName) {
         let first = firstOfTwins[name] ?? name
         firstOfTwins[first] = first
@@ -144,7 +144,7 @@ struct Checkers {
 
     mutating func note(_ duties: [Int], of name: RecordName) { dutiesOf[name] = duties }
 
-    /// The duties of the same event that is there once more, for the same push service.
+    /// The duties of the same event's other records, for the same push service.
     func others(than duty: Int) -> [Int] {
         let origin = duties[duty].origin
         guard let first = firstOfTwins[origin], let group = twins[first] else { return [] }
@@ -159,7 +159,7 @@ struct Checkers {
 
     // MARK: Topics that are recreated
 
-    /// A topic is deleted with these records, and has another number of that name.
+    /// Notes that a topic is deleted with these records, and has another number under its name.
     mutating func recreated(_ places: [(place: Place, records: [LogRecord])]) {
         guard let topic = places.first?.place.topic else { return }
         topics.append(topics[topic])
@@ -172,7 +172,8 @@ struct Checkers {
         }
     }
 
-    /// The logs of a topic's partitions were cut off, with these records before, and have other names: so many are left.
+    /// Notes that the logs of a topic's partitions were cut off, with these records before, and have other names:
+    /// `kept` records remain.
     mutating func cut(_ places: [(former: Place, place: Place, records: [LogRecord], kept: Int64)]) {
         guard let topic = places.first?.former.topic else { return }
         topics.append(topics[topic])
@@ -191,7 +192,7 @@ struct Checkers {
         }
     }
 
-    /// What is settled in a log that was cut off is settled in what is left of it.
+    /// A record settled in a log that was cut off is settled in the remaining part.
     mutating func settle(_ name: RecordName) {
         settled[name.place, default: []].insert(name.offset)
         if let (place, kept) = successors[name.place], name.offset < kept {
@@ -201,12 +202,12 @@ struct Checkers {
 
     func isDeleted(_ place: Place) -> Bool { deletedTopics.contains(place.topic) }
 
-    /// These need have no results.
+    /// Notes that these need no results.
     mutating func gone(_ duties: [Int]) {
         for duty in duties { self.duties[duty].isGone = true }
     }
 
-    /// A worker takes these for dealt with, because it could not know that their topic was recreated.
+    /// Notes that a worker regards these as done, because it could not know that their topic was recreated.
     mutating func passedUnknown(_ place: Place, _ offsets: Range<Int64>, records: [LogRecord]) {
         for offset in offsets where !isSettled(RecordName(place: place, offset: offset)) {
             settled[place, default: []].insert(offset)
@@ -214,7 +215,7 @@ struct Checkers {
         }
     }
 
-    /// Nobody knows any more that these are done.
+    /// Notes that the completion of these is forgotten.
     mutating func forgotten(_ duties: [Int]) {
         for duty in duties {
             faultHit(duty)
@@ -231,7 +232,7 @@ struct Checkers {
     }
 }
 
-/// What is kept in order: a user's events, or all, of one partition.
+/// The events that are kept in order: a user's, or all, of one partition.
 struct OrderLine: Hashable {
     var user: Int
     var place: Place

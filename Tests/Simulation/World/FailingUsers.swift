@@ -7,41 +7,41 @@ import HeraldTelemetry
 import HeraldTime
 import HeraldWorker
 
-/// A lane between topics that keep what it produces, and a backend that answers some users the same for ever.
+/// A lane between topics that keep its records, and a backend that answers some users the same for ever.
 final class FailingUsers: PlainIO {
     typealias Record = PlainRecord
     typealias Member = Int
 
-    /// What the names of failing users begin with.
+    /// The prefix of failing users' names.
     static let mark = "bad-"
-    /// How long a call takes (milliseconds).
+    /// The duration of a call (milliseconds).
     private static let latency: Int64 = 20
     private static let firstRetryTopic = 2
     private let names: [String]
 
-    /// It knows these users, and has to be let go in the end.
+    /// It knows these users, and has to be released in the end.
     private var lane: Lane<FailingUsers>?
     private let failure: CallResult
     private let failsFrom: Int64
     private let latencies: [(from: Int64, latency: Int64)]
-    /// What a call takes of the time in which the backend works on nothing else (milliseconds), and until when it has some.
+    /// The exclusive processing time of a call (milliseconds), and the moment until which the backend is busy.
     private let work: Int64
     private var busyUntil: Int64 = 0
     private var time = Simulation.start
     private var topics: [[PlainRecord]]
     private var taken: [Int]
-    /// Up to which offset each is fetched, and which of them are not fetched on.
+    /// The fetched offset of each source, and the paused sources.
     private var fetched: [Int]
     private var paused: Set<Int> = []
-    /// Those whose records were taken out of their queue.
+    /// Sources whose records were taken out of their queue.
     private var retained: Set<Int> = []
-    /// What the client has fetched in its life (bytes).
+    /// The bytes that the client has fetched in its life.
     private(set) var fetchedBytes = 0
-    /// What is produced in the open transaction, and the commits under way.
+    /// The records of the open transaction, and the commits under way.
     private let isAtomic: Bool
     private var transaction: [(value: [UInt8], headers: HeaderList, topic: Int)] = []
     private var commits = Agenda<UInt64>()
-    /// What calls are made over; which of these end, and when, is the same each time.
+    /// The connections of the calls; their ends are the same each time.
     private var connections: SharedConnections
     private var chance = Chance(seed: 1, for: "bystanders.connections")
     private var calls = Agenda<(user: String, token: CallToken, result: CallResult)>()
@@ -51,30 +51,30 @@ final class FailingUsers: PlainIO {
     private var published: [String: Int64] = [:]
     /// From publication to the first answer that took the message (milliseconds).
     private(set) var delays: [String: Int64] = [:]
-    /// The offset of the latest event of each user that was called.
+    /// The offset of the latest called event of each user.
     private var latest: [String: Int64] = [:]
-    /// How many events were called first after a later one of their user.
+    /// The number of events called first after a later one of their user.
     private(set) var overtaken = 0
-    /// How many calls of marked users were answered.
+    /// The number of answered calls of marked users.
     private(set) var markedAnswers = 0
-    /// How many records went into the delay topics.
+    /// The number of records in the delay topics.
     private(set) var deferrals = 0
-    /// The campaign that the marked users' events are of, which the lane knows; `nil`: of none.
+    /// The campaign of the marked users' events, which the lane knows; `nil` without one.
     private let campaign: String?
-    /// When the lane hears that it is paused: so long after it asked for that.
+    /// The moment at which the lane hears that it is paused, some time after its request.
     private var pausedFrom: Int64?
     private static let pauseTakes: Int64 = 1_000
-    /// How many outages began.
+    /// The number of outages.
     private(set) var outages = 0
     /// Whether the lane asked to pause the campaign.
     private(set) var hasAskedForPause = false
 
     /// - Parameters:
-    ///   - failure: what those hear who fail.
-    ///   - failsFrom: from when on (milliseconds).
-    ///   - latencies: how long that takes (milliseconds), and from when on.
-    ///   - capacity: so many calls a second are worked on.
-    ///   - connectionLosses: so many of a million connections end with all calls on them.
+    ///   - failure: the answer to failing users.
+    ///   - failsFrom: the beginning of the failures (milliseconds).
+    ///   - latencies: the latencies from given times on (milliseconds).
+    ///   - capacity: the number of calls a second that are processed.
+    ///   - connectionLosses: the share of connections, in millionths, that end with all calls on them.
     init(
         answer failure: CallResult, from failsFrom: Int64, latencies: [(from: Int64, latency: Int64)], capacity: Int64?,
         connectionLosses: Int, maxInFlight: Int, delays: [String], isAtomic: Bool, campaign: String?
@@ -119,7 +119,7 @@ final class FailingUsers: PlainIO {
         topics[topic].append(record)
     }
 
-    /// What a broker gives in 10 ms, and the client keeps at most in a queue.
+    /// Fetches a broker's records of 10 ms, up to the client's limit for a queue.
     private func fetch() {
         for queue in topics.indices where !paused.contains(queue) && fetched[queue] - taken[queue] < 44_000 {
             let end = min(topics[queue].count, fetched[queue] + 6_000)
@@ -135,7 +135,7 @@ final class FailingUsers: PlainIO {
     func run(for milliseconds: Int64) {
         for _ in 0..<milliseconds / 10 {
             time += 10
-            // The broker has what was produced before, and no sooner.
+            // The broker has the records produced before, and no sooner.
             inbox.acknowledgements += acknowledgements.map { ($0, nil) }
             acknowledgements = []
             inbox.events.insert(.producer)
@@ -266,7 +266,7 @@ final class FailingUsers: PlainIO {
         inbox.events.insert(.messages)
     }
 
-    /// Retries go to their topics; everything else is acknowledged and forgotten.
+    /// Adds retries to their topics; acknowledges and forgets everything else.
     func produce(
         _ id: ProductionID, _ production: Production, key: RawSpan?, value: RawSpan?, headers: HeaderList?
     ) -> ProduceAnswer {

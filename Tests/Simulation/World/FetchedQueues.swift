@@ -1,79 +1,80 @@
 import HeraldEvents
 import HeraldTime
 
-/// What a worker's client has fetched and its lane has not taken, as librdkafka keeps it.
+/// The records that a worker's client has fetched and its lane has not taken, as in librdkafka.
 ///
-/// Each of the lane's sources has a queue. Records lie in it until the lane takes them, or until they are void because their
-/// partition was paused, or is read from another offset: void ones still count, and are dropped on the way to the next.
+/// Each of the lane's sources has a queue. Records stay in it until the lane takes them, or until they are void because
+/// their partition was paused, or is read from another offset: void ones still count, and are dropped on the way to the
+/// next.
 struct FetchedQueues {
-    /// A record, or what comes in a record's place.
+    /// A record, or an error in a record's place.
     struct Entry {
         enum Kind { case record, end, outOfRange, unreadable }
 
         var partition: Int
-        /// Of a topic that was recreated it is the one that the record lies in.
+        /// In a recreated topic, the place in which the record really is.
         var place: Place
         var offset: Int64
         var kind: Kind
         fileprivate var version: Int
     }
 
-    /// Where a partition is read from.
+    /// The start of reading a partition.
     struct Start {
-        /// What its reader takes it for: a topic that was recreated may have its name now.
+        /// The place that its reader has in mind: a recreated topic may have its name now.
         var place: Place
         var offset: Int64
-        /// What its reader takes next, when all that lies before is taken for dealt with.
+        /// The next offset that its reader takes, when all before it counts as done.
         var wanted: Int64?
     }
 
     private struct Partition {
         var place: Place
         var wanted: Int64?
-        /// From where the client fetches on.
+        /// The client's next offset to fetch.
         var next: Int64
-        /// From where it would after a pause: behind what it has handed out.
+        /// The client's next offset after a pause: behind the records handed out.
         var position: Int64
-        /// Behind what the lane has been given.
+        /// The offset behind the lane's records.
         var taken: Int64
-        /// The end that was told last.
+        /// The end that was last reported.
         var endTold: Int64 = -1
-        /// The batch that was told last to be unreadable.
+        /// The batch that was last reported as unreadable.
         var damageTold: Int64 = -1
-        /// Entries of an older one are void.
+        /// Entries of an older version are void.
         var version = 0
         var isPaused = false
-        /// Its offset is not there: it is not fetched any more.
+        /// Its offset does not exist: it is no longer fetched.
         var isLost = false
-        /// The lane's queue; before it has one, what comes lies in the consumer's own.
+        /// The lane's queue; without one, records go to the consumer's own.
         var queue: Int?
     }
 
-    /// A queue has at most so many that are fetched ahead.
+    /// The limit of records fetched ahead in a queue.
     private let limit: Int
     private var partitions: [Partition] = []
     private var queues: [[Entry]] = []
     private var unforwarded: [Entry] = []
-    /// What was taken out of each queue.
+    /// The entries taken out of each queue.
     private var retained: [[Entry]] = []
-    /// The queues that were empty and have filled, and were not told of.
+    /// The queues that were empty and have filled, and are not reported yet.
     private var filled: Set<Int> = []
-    /// Whether there may be something to fetch.
+    /// Whether there may be records to fetch.
     private var isDue = false
-    /// Partitions of which another topic's records were fetched, and the offset behind those that its reader passes by.
+    /// Partitions of which another topic's records were fetched, and the offset up to which their reader skips records.
     private var unknown: [(partition: Int, offset: Int64)] = []
     /// The records that could not be read once.
     private var flukes: Set<RecordName> = []
-    /// What was fetched in the client's life (bytes).
+    /// The bytes fetched in the client's life.
     private(set) var bytes = 0
 
     init(limit: Int) { self.limit = limit }
 
     var isEmpty: Bool { partitions.isEmpty }
     var places: [Place] { partitions.map(\.place) }
-    /// Behind what the lane has been given of each partition.
+    /// The offset behind the lane's records, for each partition.
     var taken: [Int64] { partitions.map(\.taken) }
-    /// How many lie in each queue, void ones too.
+    /// The number of entries in each queue, including void ones.
     var counts: [Int] { queues.indices.map { queues[$0].count + retained[$0].count } }
 
     // MARK: What the lane wants
@@ -117,7 +118,7 @@ struct FetchedQueues {
         isDue = true
     }
 
-    /// One that is lost stays so: only an assignment moves it.
+    /// A lost partition stays so: only an assignment moves it.
     mutating func seek(_ partition: Int, to offset: Int64) {
         guard !partitions[partition].isLost else { return }
         partitions[partition].position = offset
@@ -133,7 +134,7 @@ struct FetchedQueues {
         partitions[partition].damageTold = -1
     }
 
-    /// What was taken out before is handed out first.
+    /// Takes the queue's entries out; these are handed out first.
     mutating func retain(_ queue: Int) {
         var entries = retained[queue]
         while let entry = popFetched(queue) { entries.append(entry) }
@@ -155,7 +156,7 @@ struct FetchedQueues {
         return nil
     }
 
-    /// Names each queue that has filled since the last time, or each that has anything.
+    /// Names each queue that has filled since the last time, or each that has entries.
     mutating func takeFilled(all: Bool) -> [Int] {
         defer { filled = [] }
         return all ? queues.indices.filter { counts[$0] > 0 } : filled.sorted()
@@ -170,13 +171,13 @@ struct FetchedQueues {
         return nil
     }
 
-    /// That an offset is out of range is told once, and no pause takes it back: librdkafka gives that error no version.
+    /// An offset out of range is reported once, and no pause takes it back: librdkafka gives that error no version.
     private func isValid(_ entry: Entry) -> Bool {
         partitions.indices.contains(entry.partition)
             && (entry.kind == .outOfRange || partitions[entry.partition].version == entry.version)
     }
 
-    /// The client's position is behind it.
+    /// Moves the client's position behind the entry.
     private mutating func handedOut(_ entry: Entry) -> Entry {
         if entry.kind == .record { partitions[entry.partition].position = entry.offset + 1 }
         return entry
@@ -189,16 +190,17 @@ struct FetchedQueues {
 
     // MARK: What the broker gives
 
-    /// A broker may have something more.
+    /// Notes that a broker may have more records.
     mutating func mayFetch() { isDue = true }
 
-    /// Names, once, the partitions whose reader takes another topic's records for those that it knew.
+    /// Names, once, the partitions whose reader takes another topic's records for its own.
     mutating func takeUnknown() -> [(partition: Int, offset: Int64)] {
         defer { unknown = [] }
         return unknown
     }
 
-    /// Fetches what there is room for, beginning with any partition; whether a queue has filled that was empty.
+    /// Fetches records as far as there is room, beginning with any partition; returns whether an empty queue has
+    /// filled.
     mutating func fetch(from cluster: SimulatedCluster, now: Int64, first: () -> Int) -> Bool {
         guard isDue, !partitions.isEmpty, cluster.awayUntil <= now else { return false }
         isDue = false
@@ -214,7 +216,7 @@ struct FetchedQueues {
         return !filled.isEmpty
     }
 
-    /// Fetches a few before the lane has told where they are to go.
+    /// Fetches a few records before the lane has named their queues.
     mutating func fetchUnforwarded(from cluster: SimulatedCluster, now: Int64, most: Int) {
         guard cluster.awayUntil <= now else { return }
         for index in partitions.indices {
@@ -260,7 +262,7 @@ struct FetchedQueues {
         return entry
     }
 
-    /// What the client can't read next, and from where it fetches on, if it knows.
+    /// The next unreadable batch of the client, and the offset from which it continues to fetch, if it knows one.
     private mutating func unreadable(
         _ index: Int, at damage: (offset: Int64, damage: LogRecord.Damage)?, _ place: Place
     ) -> (first: Int64, next: Int64?)? {
@@ -277,8 +279,8 @@ struct FetchedQueues {
         }
     }
 
-    /// The partition's name is another topic's now, which has the offset that is wanted too: nobody can tell one from the
-    /// other.
+    /// Notes that the partition's name belongs to another topic now, which has the wanted offset too: a client cannot
+    /// distinguish the two.
     private mutating func noteRecreation(of index: Int, _ place: Place, end: Int64) {
         guard partitions[index].place != place else { return }
         let wanted = partitions[index].wanted ?? partitions[index].next

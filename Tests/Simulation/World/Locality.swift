@@ -1,19 +1,19 @@
 import HeraldCore
 import HeraldEvents
 
-/// Holds engines against promise 7: trouble stays where it is.
+/// Checks engines against promise 7: trouble stays where it is.
 ///
-/// Two runs of the same seed: in one of them some users, events or a push service fail, in the other nobody does. Whoever is
-/// not hit must be called as soon as without the trouble, up to ``Trouble/bound``.
+/// Makes two runs of the same seed: in one of them some users, events or a push service fail, in the other none do.
+/// Every event outside of the trouble must be called as soon as without it, up to ``Trouble/bound``.
 package struct Locality {
     package let scenario: Scenario
-    /// Inputs that engines were given, in both runs.
+    /// The number of engines' inputs, in both runs.
     package private(set) var inputs = 0
     package private(set) var virtualSeconds = 0
-    /// Is told what happens in the run with trouble.
+    /// Receives the events of the run with trouble.
     package var trace: ((String) -> Void)?
 
-    /// What to compare, from a seed.
+    /// Creates the two runs from a seed.
     package init(seed: UInt64) {
         let choices = Choices(seed: seed)
         var scenario = Scenario(seed: seed)
@@ -31,16 +31,16 @@ package struct Locality {
         scenario.immediate = choices.below(3, for: "locality.immediate")
         scenario.chooseDelays(choices)
         let trouble = Trouble(seed: seed)
-        // Calls that hang may fill what the settings allow: then there is room for nobody.
+        // Calls that hang may use up the limit: then there is no room for others.
         let maxInFlight = choices.pick([100, 300, 1_000], for: "locality.maxInFlight")
         scenario.maxInFlight = trouble.shape.takesLong ? 1_000 : maxInFlight
         scenario.trouble = trouble
         self.scenario = scenario
     }
 
-    /// Runs both.
+    /// Makes both runs.
     ///
-    /// - Returns: What broke a promise, if anything did.
+    /// - Returns: The broken promises.
     package mutating func run() -> [String] {
         let troubled = Simulation(scenario: scenario)
         troubled.trace = trace
@@ -73,12 +73,12 @@ package struct Locality {
         return violations
     }
 
-    /// The duties that the trouble does not hit, by themselves or by an event of their user that comes before.
+    /// The duties outside of the trouble, which hits an event itself or an earlier event of its user.
     private func untouched(_ duties: [Duty]) -> [Int] {
         guard let trouble = scenario.trouble else { return [] }
         var hitUsers: Set<Int> = []
         for user in 0..<scenario.users where trouble.strikes(user: user) { hitUsers.insert(user) }
-        // An event with several services is several duties: all of them are there before any is judged.
+        // An event with several services is several duties: all of them exist before any is judged.
         let hit = Set(duties.filter { trouble.strikes(event: $0.event) || trouble.service == $0.service }.map(\.event))
         return duties.indices.filter { index in
             let duty = duties[index]

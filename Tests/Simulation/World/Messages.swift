@@ -23,14 +23,14 @@ struct Process: Hashable, CustomStringConvertible {
         self.init(worker: member / 1_000_000, life: member % 1_000_000)
     }
 
-    /// What a process is for; each kind is numbered from its own number on.
+    /// The kind of a process; each kind has its own first number.
     enum Kind: Int, CaseIterable {
         case worker = 0
-        /// It follows a hub's messages.
+        /// Follows a hub's messages.
         case job = 1_000
-        /// It works on dead letters.
+        /// Works on dead letters.
         case replay = 2_000
-        /// It publishes a campaign.
+        /// Publishes a campaign.
         case publisher = 3_000
     }
 
@@ -39,14 +39,14 @@ struct Process: Hashable, CustomStringConvertible {
     }
 
     var kind: Kind { Kind.allCases.last { $0.rawValue <= worker } ?? .worker }
-    /// Which one of its kind it is.
+    /// Its number within its kind.
     var index: Int { worker - kind.rawValue }
     var isJob: Bool { kind != .worker }
 
     var description: String { "\(kind) \(index).\(life)" }
 }
 
-/// Something that happens at a moment.
+/// A step at a moment.
 enum Step {
     case publish
     /// An event is published a second time.
@@ -55,35 +55,35 @@ enum Step {
     case publisherEnds(transaction: Int)
     case start(worker: Int)
     case fault(Fault)
-    /// A follower of the hub's messages starts; unasked, it only does where none runs.
+    /// A follower of the hub's messages starts; without `takesOver` only if none runs.
     case follow(job: Int, takesOver: Bool)
     case jobFault
-    /// An operator does something to replays, or one has a fault.
+    /// An operator acts on replays, or one has a fault.
     case replayFault
-    /// The operator looks whether all is replayed, and starts what is left.
+    /// The operator checks whether all is replayed, and starts the rest.
     case finishReplays
     case resumeReplay(Process)
-    /// An operator does something to the campaign that is published, or a publisher has a fault.
+    /// An operator acts on the published campaign, or a publisher has a fault.
     case publisherFault
-    /// The operator looks whether the campaign is published, and starts what is left.
+    /// The operator checks whether the campaign is published, and starts the rest.
     case finishPublishing
     case pausePublishing
     case resumePublishing
     case thaw(Process, after: Int64)
     case weather
-    /// Users that were refused are accepted from here on.
+    /// Refused users are accepted from now on.
     case pardon
     case changeCampaign
     case resumeCampaign(Int)
     case brokersBack
-    /// An operator restores offsets that were lost.
+    /// An operator restores lost offsets.
     case restoreOffsets
-    /// Another program commits what this generation gave it.
+    /// Another program commits the partitions of this generation.
     case strangerCommits(generation: Int)
     case leaderBack(Place)
-    /// A topic that was deleted is there again.
+    /// A deleted topic exists again.
     case topicBack(Int)
-    /// A worker asks where a partition begins and ends.
+    /// A worker asks for the beginning and end of a partition.
     case range(Process, TopicPartition, RangeQuestion)
     case sessionEnds(Process, join: Int)
     /// A worker that was told to stop must have left by now.
@@ -102,16 +102,16 @@ enum Fault {
     case crash
     case stop
     case freeze
-    /// The group hears nothing of a worker that is well.
+    /// The group loses contact with a healthy worker.
     case sessionLoss
     case grow
     case outage
     case coordinatorLoad
     case leaderLoss
     case refusal
-    /// Retention deletes records that are dealt with.
+    /// Retention deletes done records.
     case retention
-    /// The campaigns topic can't be read or written, or is deleted and made anew.
+    /// The campaigns topic can't be read or written, or is deleted and recreated.
     case campaignsTopic
     /// A topic that workers consume is deleted and recreated.
     case recreation
@@ -119,31 +119,31 @@ enum Fault {
     case cut
     case rival
     case clockStep
-    /// A worker is told other settings.
+    /// A worker gets other settings.
     case settings
-    /// The group's offsets are lost, and nobody is its member any more.
+    /// The group's offsets are lost, and it has no members.
     case offsetLoss
     /// Another program joins the workers' group, and commits there.
     case stranger
 }
 
-/// What a process asks of the broker.
+/// A process's request to the broker.
 enum Request {
     case unassigned
-    /// What is committed of the partitions that this generation gave it.
+    /// The committed offsets of the partitions that this generation gave it.
     case offsets(generation: Int, assignment: Int)
     // Without transactions.
     case append(ProductionID, Place, LogRecord, Effect, isAcknowledgementLost: Bool)
     case commit(sequence: UInt64, generation: Int, [Position])
-    // Transactions. The numbers tell one blocking call, and one transaction, from another.
+    // Transactions. The numbers distinguish blocking calls, and transactions.
     case initialise(call: Int)
     case write(ProductionID, Place, LogRecord, Effect?, epoch: Int, transaction: Int, sentAt: Int64)
     case sendOffsets(call: Int, [Position], generation: Int, epoch: Int, transaction: Int)
-    /// A partition becomes part of a transaction, which opens it if none is; a write does the same by itself.
+    /// A partition becomes part of a transaction, which opens if none is open; a write does the same by itself.
     case addPartition(epoch: Int)
     case end(call: Int, commits: Bool, epoch: Int, transaction: Int)
     case lookUp(sequence: UInt64, [Position])
-    /// A job asks where its group stands in the results.
+    /// A job asks for its group's position in the results.
     case standing(question: Int)
     /// A worker writes that a campaign is paused.
     case control(ControlRequest)
@@ -151,12 +151,12 @@ enum Request {
     case state(question: Int, isWhole: Bool, ends: [Int64]?)
 }
 
-/// What a process hears.
+/// A message to a process.
 enum News {
     case tick(Int)
     case answer(CallToken, CallResult)
     case credentialsRenewed
-    /// The password in its file is another one.
+    /// The password in its file has changed.
     case credentialsChanged
     case control(ControlNews)
     case revoked
@@ -164,7 +164,7 @@ enum News {
     case assigned(generation: Int, [Place])
     case offsets(assignment: Int, [Committed])
     case range(TopicPartition, RangeQuestion, OffsetRange)
-    /// Whether a batch can be read.
+    /// Whether a batch is readable.
     case batch(TopicPartition, RangeQuestion, Result<BatchReading, KafkaError>)
     case acknowledged(ProductionID, ProductionFailure?)
     case committed(sequence: UInt64, TransactionOutcome)
@@ -179,35 +179,35 @@ enum News {
     case job(JobNews)
 }
 
-/// What a follower hears.
+/// A message to a job.
 enum JobNews {
     case tick(Int)
-    /// Where its group stands; without that, no broker has said so in time.
+    /// Its group's position; `nil` if no broker has answered in time.
     case standing(question: Int, [Committed]?)
     case answer(token: UInt64, MessageAnswer)
-    /// What the state topic says; without that, it could not be read.
+    /// The content of the state topic; `nil` if it could not be read.
     case state(question: Int, KnownState?)
 }
 
-/// What is committed of a partition.
+/// The committed offset of a partition.
 struct Committed {
     var place: Place
     var offset: Int64?
     var metadata: String
-    /// It was said of the topic that had this name before.
+    /// It belongs to the former topic of this name.
     var isOutdated = false
-    /// What the results say when nothing is committed.
+    /// The evidence of the results when no offset is committed.
     var evidence = StartPosition.Evidence.absent
 }
 
-/// How the broker answers a transactional producer.
+/// The broker's reply to a transactional producer.
 enum Reply {
     case done
     /// The group does not accept the member or its generation.
     case refused
     /// The producer's epoch is over.
     case fenced
-    /// No leader was there in time.
+    /// There was no leader in time.
     case timedOut
     /// An abort took it back.
     case purged

@@ -2,7 +2,7 @@ import HeraldEvents
 
 /// A partition of a topic, in the simulation; the topic is a number in the cluster's list.
 ///
-/// A topic that is recreated has another number: what lies in the former one has other names.
+/// A recreated topic has another number: the records of the former one have other names.
 struct Place: Hashable, Comparable {
     var topic: Int
     var partition: Int
@@ -12,13 +12,13 @@ struct Place: Hashable, Comparable {
     }
 }
 
-/// A record, by where it lies.
+/// A record's name: its place and offset.
 struct RecordName: Hashable {
     var place: Place
     var offset: Int64
 }
 
-/// What a commit says about one partition.
+/// A commit's content about one partition.
 struct Position {
     var place: Place
     var offset: Int64
@@ -31,13 +31,13 @@ struct LogRecord {
         case usual
         /// With diagnostics it is too large for a topic.
         case large
-        /// Even without, no topic takes it with the publisher's headers.
+        /// Even without diagnostics it is too large for every topic with the publisher's headers.
         case huge
-        /// Nor without those: only a dead letter without its value.
+        /// Even without those headers it is: only a dead letter without its value fits.
         case enormous
-        /// No topic takes more of it than its results, until somebody changes that.
+        /// No topic takes more of it than its results, until an operator changes that.
         case impossible
-        /// Brokers refuse all that is written of it, until somebody changes that.
+        /// Brokers refuse all of its records, until an operator changes that.
         case invalid
     }
 
@@ -49,25 +49,25 @@ struct LogRecord {
     var user = 0
     /// The event's number, in the order of publication.
     var event = 0
-    /// What the record is about, as indices of the checkers' duties.
+    /// The record's duties, as indices of the checkers' duties.
     var duties: [Int] = []
-    /// What the hub calls the message that a result is about.
+    /// The hub's name of the message that a result reports.
     var message: String?
-    /// Whether the topics that it may go to take it.
+    /// Its size in relation to the topics' limits.
     var size = Size.usual
     /// The transaction that it was written in.
     var transaction: Int?
-    /// What is wrong with it.
+    /// Its damage, if any.
     var damage: Damage?
-    /// The end of a transaction: it has an offset, and no consumer sees it.
+    /// The end of a transaction: it has an offset, and consumers do not see it.
     var isMarker = false
 
     enum Damage {
-        /// What a client does that has come to a batch which it can't read: it stays there, goes on behind it, or takes what it
-        /// read for the offset to go on at, which is nowhere.
+        /// A client's behaviour at an unreadable batch: it stays there, continues behind it, or continues at an offset
+        /// that it read from the batch, which does not exist.
         enum Client: CaseIterable { case stays, goesOn, isLost }
 
-        /// It lies in a batch, with these offsets, that nobody can read.
+        /// It is in a batch, with these offsets, that no client can read.
         case batch(Range<Int64>, Client)
         /// A client fails once to read it.
         case fluke
@@ -76,7 +76,7 @@ struct LogRecord {
     static func marker(_ timestamp: Int64) -> Self { Self(timestamp: timestamp, isMarker: true) }
 }
 
-/// What a record that a worker writes means for the event that it belongs to.
+/// The effect of a worker's record on its event.
 struct Effect {
     enum Kind {
         case result(outcome: Outcome, first: Outcome?, reason: DeadLetterReason?, attempts: Int?)
@@ -84,12 +84,12 @@ struct Effect {
         case deadLetter
     }
 
-    /// The record that is settled, and all that it is about, as indices of the checkers' duties.
+    /// The settled record, and all of its duties, as indices of the checkers' duties.
     var settles: RecordName
     var whole: [Int]
     var kind: Kind
-    /// What of it this is about.
+    /// The duties concerned.
     var duties: [Int]
-    /// What the hub calls the message that was delivered.
+    /// The hub's name of the delivered message.
     var message: String?
 }

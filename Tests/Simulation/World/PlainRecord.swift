@@ -3,7 +3,7 @@ import HeraldEvents
 import HeraldKafka
 import HeraldWorker
 
-/// A record that anybody may read at any time.
+/// A record that any reader may read at any time.
 struct PlainRecord: LaneRecord, RetainedRecord {
     var topic: String
     var offset: Int64

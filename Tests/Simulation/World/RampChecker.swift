@@ -4,8 +4,8 @@ import HeraldReplay
 import HeraldTime
 import HeraldTools
 
-/// A replay keeps to its ramp, as somebody counts who sees what it offers and which results it has heard of: nothing goes
-/// beyond a step before its outcomes are known, or have been waited for, and nothing behind too many that failed.
+/// Checks a replay's ramp from its offers and the results that it has heard: no offer exceeds a step before the step's
+/// outcomes are known, or have been waited for, and none follows too many failures.
 struct RampChecker {
     private struct Step {
         var expected = 0
@@ -15,22 +15,22 @@ struct RampChecker {
         var open: Int { expected - known }
     }
 
-    /// A replay that is on its way.
+    /// A replay on its way.
     private struct Expected {
         var step: Int
-        /// The empty name is an event that can't be read: one result ends it.
+        /// The empty name stands for an unreadable event: one result ends it.
         var services: [String]
     }
 
     private let options: ReplayOptions
     private var steps = [Step()]
-    /// How many were offered, and how many the steps so far may have.
+    /// The number of offers, and the limit of the steps so far.
     private var offered = 0
     private var end: Int?
     private var expected: [String: [Expected]] = [:]
-    /// Since when nothing has kept the job from waiting: its last offer, or the end of its last pause.
+    /// The last moment at which the job stopped waiting: its last offer, or the end of its last pause.
     private var waitingSince: Int64 = 0
-    /// It had waited for long enough when it was paused: the next step may have begun, and goes on.
+    /// It had waited for long enough when it was paused: the next step may have begun, and continues.
     private var wasPatientBefore = false
 
     init(_ options: ReplayOptions) {
@@ -44,7 +44,7 @@ struct RampChecker {
         .milliseconds(now - waitingSince) >= Milliseconds(options.patience)
     }
 
-    /// A record is offered that was not before; what is wrong with that.
+    /// Notes a new offer; returns the violation, if any.
     mutating func offers(_ headers: HeaderList, now: Int64) -> String? {
         var objection: String?
         if let end, offered >= end {
@@ -76,7 +76,7 @@ struct RampChecker {
         return nil
     }
 
-    /// The job was handed a result.
+    /// Notes a result that the job was given.
     mutating func hears(_ result: NotificationResult) {
         let origin = "\(result.origin.topic)/\(result.origin.partition)/\(result.origin.offset)"
         let name = Self.name(origin, result.replays)
@@ -101,9 +101,9 @@ struct RampChecker {
         if !wasPatientBefore { waitingSince = now }
     }
 
-    /// The job ends; what is wrong with that.
+    /// Notes the job's end; returns the violation, if any.
     ///
-    /// - Parameter open: how many outcomes it says are not known.
+    /// - Parameter open: the number of outcomes that it reports as unknown.
     func ends(_ end: PublicationEnd, open: Int, isStopping: Bool, now: Int64) -> String? {
         let all = steps.map(\.open).reduce(0, +)
         if open > all { return "says that \(open) outcomes are not known, and has heard all but \(all)" }

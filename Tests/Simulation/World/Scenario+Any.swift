@@ -5,7 +5,7 @@ import HeraldTime
 
 /// Scenarios of every kind, each from its seed alone.
 extension Scenario {
-    /// A scenario that nobody has thought of: `seed` decides everything about it.
+    /// An arbitrary scenario: `seed` decides everything about it.
     ///
     /// Each setting is a choice by its own name.
     package static func any(seed: UInt64) -> Self {
@@ -23,7 +23,7 @@ extension Scenario {
         scenario.chooseCampaigns(choices)
         scenario.chooseFaults(choices)
         if choices.once(in: 12, for: "calm") { scenario.calm() }
-        // The backend may have its moods all the same.
+        // The backend may have its storms all the same.
         scenario.chooseBackend(choices)
         scenario.hasPlainEvents = choices.once(in: 8, for: "hasPlainEvents")
         return scenario
@@ -52,7 +52,7 @@ extension Scenario {
         settingsChanges = choices.pick([0, 0, 2, 10], for: "settingsChanges")
     }
 
-    /// Settings that somebody may write into the file of a worker that runs.
+    /// Settings that an operator may write into the file of a running worker.
     static func anyLiveSettings(_ chance: inout Chance) -> LiveConfiguration {
         var settings = LiveConfiguration()
         settings.maxInFlight = chance.pick([1, 5, 40, 200, 1_000])
@@ -60,7 +60,7 @@ extension Scenario {
         settings.serviceCallsPerSecond = chance.pick([[], [], [10, nil, nil], [nil, 100, 50], [2, 2, 2]])
         settings.breaker = BreakerRule(share: chance.pick([0.5, 0.8]), of: chance.pick([0, 10, 20, 100]))
         settings.deadLetterBreaker = BreakerRule(share: 0.5, of: chance.pick([0, 10, 40, 200]))
-        // Both count as attempts: what a call counts for is known when it begins.
+        // Both count as attempts: the meaning of a call is known when it begins.
         var meanings: [Int: AnswerClass] = [:]
         for status in [400, 404, 429, 503] where chance.below(4) == 0 {
             meanings[status] = chance.pick([.transient, .rejected])

@@ -9,7 +9,7 @@ extension Scenario {
         /// The request topic's number.
         var topic: Int
         var partition: Int
-        /// The services that must each get a final result: -1 for an event that can't be read, none for a tombstone.
+        /// The services that must each get a final result: -1 for an unreadable event, none for a tombstone.
         var services: [Int]
         /// Whether it has an identifier of its own, so that the same event can come again.
         var hasOwnID = false
@@ -21,7 +21,7 @@ extension Scenario {
     static func campaignName(_ index: Int) -> String { "campaign-\(index)" }
 
     func event(number: Int, now: Int64, streams: inout Streams) -> Published {
-        // However much is drawn for one event, the next one draws the same.
+        // However many numbers one event uses, the next one uses the same.
         var chance = Chance(seed: streams[.event].bits())
         let user = chance.below(users)
         let kind = hasPlainEvents ? 99 : chance.below(100)
@@ -61,7 +61,7 @@ extension Scenario {
         return published
     }
 
-    /// One plain event of a run in which the trouble decides who is hit.
+    /// One plain event of a run in which the trouble decides which users are hit.
     func event(number: Int, now: Int64, _ trouble: Trouble) -> Published {
         var chance = trouble.chance(6, number, 0, 0)
         var user = chance.below(users)

@@ -3,9 +3,9 @@ import HeraldEvents
 import HeraldKernel
 import HeraldTime
 
-/// A scenario as somebody writes it: `seed=3 workers=1 crashes=9`.
+/// A scenario in text form: `seed=3 workers=1 crashes=9`.
 extension Scenario {
-    /// Why a text is no scenario.
+    /// The reason for which a text is no scenario.
     package struct TextError: Error, CustomStringConvertible {
         package let description: String
     }
@@ -15,12 +15,12 @@ extension Scenario {
     /// A setting that a text may name.
     private enum Field: Sendable {
         case flag(Path<Bool>)
-        /// A number that is no smaller than the second.
+        /// A number with a minimum.
         case count(Path<Int>, Int)
         case time(Path<Milliseconds>)
         /// A number, or `none`.
         case optional(Path<Double?>)
-        /// Numbers, each of which may be `none`, with commas between them; nothing at all is an empty list.
+        /// Numbers, each of which may be `none`, with commas between them; an empty text is an empty list.
         case optionals(Path<[Double?]>)
         case users(Path<Set<Int>>)
         case delays(Path<[DelayName]>)
@@ -31,7 +31,7 @@ extension Scenario {
         case breaker(Path<BreakerRule>)
     }
 
-    /// In the order in which ``text`` writes them.
+    /// In the order of ``text``.
     private static let fields: [(name: String, field: Field)] = [
         ("isAtomic", .flag(\.isAtomic)), ("workers", .count(\.workers, 1)), ("partitions", .count(\.partitions, 1)),
         ("events", .count(\.events, 1)), ("users", .count(\.users, 1)), ("burst", .count(\.burst, 1)),
@@ -81,9 +81,9 @@ extension Scenario {
         ("settingsChanges", .count(\.settingsChanges, 0)), ("delays", .delays(\.delays)),
     ]
 
-    /// Reads settings with spaces between them; what is not named is as in ``Scenario/init(seed:)``.
+    /// Reads settings with spaces between them; the others are those of ``Scenario/init(seed:)``.
     ///
-    /// The word `calm` turns off what ``calm()`` does, before anything else is used.
+    /// The word `calm` applies ``calm()`` before all others.
     package init(text: String) throws(TextError) {
         self.init(seed: 1)
         var settings: [(name: String, value: String)] = []
@@ -171,7 +171,7 @@ extension Scenario {
         return BreakerRule(share: share, of: of)
     }
 
-    /// The same scenario as a text that ``init(text:)`` reads; ``trouble`` has none.
+    /// The same scenario as a text that ``init(text:)`` reads; a scenario with ``trouble`` has none.
     package var text: String {
         (["seed=\(seed)"] + Self.fields.map { "\($0.name)=\(value(of: $0.field))" }).joined(separator: " ")
     }

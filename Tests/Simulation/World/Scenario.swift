@@ -3,7 +3,7 @@ import HeraldEvents
 import HeraldKernel
 package import HeraldTime
 
-/// What one simulated run is made of.
+/// The parameters of one simulated run.
 ///
 /// Everything else follows from the seed. Shares are in millionths.
 package struct Scenario: Sendable {
@@ -13,17 +13,17 @@ package struct Scenario: Sendable {
     package var partitions = 4
     package var events = 400
     package var users = 25
-    /// How many events are published at one moment.
+    /// The number of events published at one moment.
     package var burst = 10
 
-    // What happens to workers.
+    // Faults of workers.
     package var crashes = 4
     package var stops = 2
-    /// How often a worker is frozen (SIGSTOP, a paused virtual machine), some of them for longer than their session.
+    /// The number of freezes of a worker (SIGSTOP, a paused virtual machine), some of them longer than its session.
     package var freezes = 2
-    /// How often the group loses a worker that is well, and that hears of it later.
+    /// The number of times that the group loses a healthy worker, which hears of it later.
     package var sessionLosses = 1
-    /// No worker's wall clock is off by more than this, and now and then one steps.
+    /// The largest deviation of a worker's wall clock, which steps now and then.
     package var skew = Milliseconds.zero
     /// Whether a worker has the same `transactional.id` in each of its lives.
     package var hasFixedIDs = false
@@ -31,143 +31,148 @@ package struct Scenario: Sendable {
     package var isStatic = false
 
     // Jobs.
-    /// How many processes may follow the hub's messages; one of them at a time.
+    /// The number of processes that may follow the hub's messages; one of them at a time.
     package var followers = 0
-    /// How often one is killed, stopped, frozen or replaced, or its topic has no leader or refuses every record.
+    /// The number of kills, stops, freezes and replacements of a follower, or losses of its topic's leader and
+    /// refusals.
     package var followerFaults = 6
-    /// Share of a follower's actions before which it is killed.
+    /// The share of a follower's actions before which it is killed.
     package var followerKills = 2_000
 
-    /// How many processes may replay dead letters at a time; one of them has the lease.
+    /// The number of processes that may replay dead letters at a time; one of them has the lease.
     package var replays = 0
-    /// How often an operator starts one, pauses one, or stops one, and one is killed, frozen or fenced.
+    /// The number of starts, pauses and stops of a replay by an operator, and of its kills, freezes and fences.
     package var replayFaults = 12
-    /// Share of a replay's actions before which it is killed.
+    /// The share of a replay's actions before which it is killed.
     package var replayKills = 5_000
 
-    /// How many processes may publish the campaign at a time; one of them has its name.
+    /// The number of processes that may publish the campaign at a time; one of them has its name.
     package var publishers = 0
-    /// The recipients that it has at first.
+    /// The initial number of recipients.
     package var recipients = 20
-    /// How often an operator starts one, also beside another, pauses, resumes or cancels the campaign or stops it, and one is
-    /// killed, frozen or fenced, or its topics are hidden, without a leader, or refuse every record.
+    /// The number of faults of publishers: an operator starts one, even beside another, pauses, resumes, cancels or
+    /// stops the campaign; one is killed, frozen or fenced; its topics are hidden, without a leader, or refuse every
+    /// record.
     package var publisherFaults = 12
-    /// Share of a publisher's actions before which it is killed.
+    /// The share of a publisher's actions before which it is killed.
     package var publisherKills = 5_000
 
-    // What happens to the brokers.
-    /// How often every topic gets one more partition.
+    // Faults of brokers.
+    /// The number of times that every topic gets one more partition.
     package var growths = 1
-    /// How often all brokers are away for some seconds.
+    /// The number of absences of all brokers for some seconds.
     package var outages = 1
-    /// How often the coordinator of transactions, or that of groups, loads for some seconds.
+    /// The number of times that the coordinator of transactions, or that of groups, loads for some seconds.
     package var coordinatorLoads = 1
-    /// How often a partition has no leader for some seconds.
+    /// The number of times that a partition has no leader for some seconds.
     package var leaderLosses = 2
-    /// How often somebody takes a worker's `transactional.id` over.
+    /// The number of times that another process takes over a worker's `transactional.id`.
     package var rivals = 0
-    /// Share of records that come to the producer too large with their diagnostics, and some without.
+    /// The share of records that are too large for the producer with their diagnostics, and some without.
     package var oversized = 10_000
-    /// Share of those of which the broker says it, and not what is known of the topic before.
+    /// The share of those that the broker refuses, because the topic's limit was unknown before.
     package var unknownLimits = 300_000
-    /// Share of records that find the producer's queue full.
+    /// The share of records that find the producer's queue full.
     package var fullQueues = 5_000
-    /// Share of records that the broker refuses.
+    /// The share of records that the broker refuses.
     package var refusedRecords = 10_000
-    /// Share of events of which brokers refuse each record for a while.
+    /// The share of events whose records are all refused by brokers for a while.
     package var invalidEvents = 0
-    /// So many records a second each transactional producer may write: a quota; 0: as many as it likes.
+    /// The quota of records a second for each transactional producer; 0: none.
     package var quota = 0
-    /// Share of appended records whose acknowledgement is lost or seconds late.
+    /// The share of appended records whose acknowledgement is lost or seconds late.
     package var lostAcknowledgements = 5_000
-    /// Share of commits and other calls to the broker that do not arrive, or whose reply is lost or seconds late.
+    /// The share of commits and other calls to the broker that are lost, or whose reply is lost or seconds late.
     package var lostMessages = 30_000
-    /// Share of requests for a transaction that are sent twice, because the connection ended, and whose first copy arrives
-    /// later, perhaps during another transaction.
+    /// The share of requests for a transaction that are sent twice, because the connection ended, and whose first copy
+    /// arrives later, perhaps during another transaction.
     package var lateRequests = 10_000
-    /// Share of calls of transactional producers that fail for no reason but to be aborted, or for good.
+    /// The share of transactional producers' calls that fail without a cause, either to be aborted or fatally.
     package var abortableErrors = 10_000
     package var fatalErrors = 3_000
-    /// How often a topic refuses every record for some seconds (a full disk, a right that is missing).
+    /// The number of times that a topic refuses every record for some seconds (a full disk, a missing right).
     package var refusals = 1
-    /// How often retention deletes records of a consumed topic that are dealt with.
+    /// The number of times that retention deletes done records of a consumed topic.
     package var retentions = 2
-    /// How often the group loses its offsets; not with recreations, whose results name offsets of the former topic.
+    /// The number of losses of the group's offsets; not with recreations, whose results name offsets of the former
+    /// topic.
     package var offsetLosses = 0
-    /// Share of partitions about which no broker answers when a worker asks where they begin; it asks again.
+    /// The share of partitions for whose beginning a worker gets no answer; it asks again.
     package var unanswered = 0
-    /// How often another program joins the group, commits offsets of its own, and leaves; not where logs begin anew.
+    /// The number of times that another program joins the group, commits its own offsets, and leaves; not where logs
+    /// begin anew.
     package var strangers = 0
-    /// How often a topic that workers consume is deleted and recreated.
+    /// The number of deletions and recreations of consumed topics.
     package var recreations = 0
-    /// How often the log of a request partition is cut off.
+    /// The number of times that the log of a request partition is cut off.
     package var cuts = 0
 
-    // What is published.
-    /// Share of records that are followed by a marker, or by the records of an aborted transaction.
+    // Published records.
+    /// The share of records that are followed by a marker, or by the records of an aborted transaction.
     package var gaps = 40_000
-    /// Share of records that a client fails to read once, or that are followed by a batch that nobody can read.
+    /// The share of records that a client fails to read once, or that are followed by an unreadable batch.
     package var damages = 0
-    /// Share of bursts that are published in a transaction which stays open for seconds, and may be aborted.
+    /// The share of bursts that are published in a transaction which stays open for seconds, and may be aborted.
     package var openTransactions = 20_000
-    /// Share of events that are published a second time, seconds later.
+    /// The share of events that are published a second time, seconds later.
     package var twins = 30_000
 
     // Campaigns.
-    /// Share of readable events that belong to one.
+    /// The share of readable events that belong to one.
     package var campaignShare = 300_000
-    /// How often somebody pauses, resumes or cancels one.
+    /// The number of times that an operator pauses, resumes or cancels one.
     package var campaignChanges = 3
-    /// How often the campaigns topic has no leader or refuses every record for some seconds, or is deleted and made anew.
+    /// The number of faults of the campaigns topic: no leader, a refusal of every record for some seconds, or a
+    /// recreation.
     package var campaignsFaults = 1
-    /// The share of failures with which one is to be paused.
+    /// The share of failures at which one is paused.
     package var pauseIfFailures: Double?
     static let campaigns = 2
 
     // The backend.
-    /// Share of a worker's connections to the backend that end with all calls on them, up to sixteen; 0: each call has one of
-    /// its own.
+    /// The share of a worker's connections to the backend that end with all of their calls, up to sixteen; 0: each call
+    /// has a connection of its own.
     package var connectionLosses = 0
     /// Whether the backend's password breaks, its name vanishes and so on for a while.
     package var hasStorms = true
-    /// What each storm is; without it any.
+    /// The kind of each storm; any without it.
     var storm: SimulatedBackend.Storm?
     package var isBackendCalm = false
     /// Users whose calls hang for ever, and users that are refused.
     package var hanging: Set<Int> = []
     package var forbidden: Set<Int> = [3]
 
-    // What others must not feel.
-    /// Decides what is published and how the backend answers, instead of chance and the weather.
+    // Promise 7.
+    /// Decides the published events and the backend's answers, instead of chance and the weather.
     package var trouble: Trouble?
 
     // Settings.
     package var ordering = Ordering.key
     package var maxInFlight = 40
     package var maxBufferedBytes = 16 << 20
-    /// How many records a worker's client fetches ahead for each queue, and how many bytes the engine lets lie there.
+    /// The number of records that a client fetches ahead for each queue, and the bytes that the engine allows there.
     package var fetchedAhead = 100
     package var maxFetchedBytes = 56 << 20
     package var commitInterval: Milliseconds = .milliseconds(100)
     package var maxUnrecorded: Milliseconds = .seconds(1)
     package var drainTimeout: Milliseconds = .seconds(30)
     package var blockedAfter: Milliseconds = .seconds(15)
-    /// For how long events are remembered, which all twins lie within.
+    /// The time for which events are remembered, which includes all twins.
     package var duplicateWindow: Milliseconds = .days(1)
-    /// Whether a call is made again that may have reached the backend and has no answer.
+    /// Whether an unanswered call that may have reached the backend is repeated.
     package var repeatsUnanswered = true
     package var immediate = 2
-    /// Calls a second of each engine, over all push services and to each.
+    /// The limits of calls a second of each engine, for all push services and for each.
     package var callsPerSecond: Double?
     package var serviceCallsPerSecond: [Double?] = []
     package var breaker = BreakerRule()
     package var deadLetterBreaker = BreakerRule(share: 0.5, of: 200)
-    /// How often somebody changes the settings of a worker that runs.
+    /// The number of changes to a running worker's settings.
     package var settingsChanges = 2
     var delays = ["5s", "30s", "5m"].compactMap { DelayName($0) }
     /// Plain events only: valid, without moments of their own.
     package var hasPlainEvents = false
-    /// The run must be quiet after this much virtual time.
+    /// The virtual time within which the run must be quiet.
     var longest: Milliseconds = .hours(3)
 
     let topics = Topics()
@@ -210,7 +215,7 @@ package struct Scenario: Sendable {
 
     static let requestWeights = [10, 1]
 
-    /// More than there are events.
+    /// More than the number of events.
     static let duplicateSize = 100_000
 
     /// The topics that are written and not consumed.
@@ -223,7 +228,7 @@ package struct Scenario: Sendable {
             + (campaignShare > 0 || publishers > 0 ? [topics.campaigns] : [])
     }
 
-    /// Weather and workers as calm as can be.
+    /// Turns off all faults of the weather and the workers.
     package mutating func calm() {
         crashes = 0
         stops = 0

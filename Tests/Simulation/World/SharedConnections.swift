@@ -3,19 +3,19 @@ import HeraldEvents
 
 /// A client's connections to the backend over HTTP/2, each of which carries many calls and may end with all of them.
 ///
-/// How a connection ends is decided when it is made, and so what becomes of a call is known when it begins. Of a GOAWAY
-/// (RFC 9113, 6.8) and a refused stream the engine hears nothing, because the pool makes a call again that was not
-/// processed: it only takes longer, or fails in the end as one that has not arrived.
+/// A connection's end is decided when it is made, so a call's outcome is known when it begins. The engine does not hear
+/// of a GOAWAY (RFC 9113, 6.8) and a refused stream, because the pool repeats an unprocessed call: the call only takes
+/// longer, or fails in the end as one that has not arrived.
 struct SharedConnections {
-    /// As many calls as the pool gives to one (`SharedConnections.placesLimit` of HeraldHTTP).
+    /// The pool's limit of calls on a connection (`SharedConnections.placesLimit` of HeraldHTTP).
     static let most = 16
 
     private enum End: CaseIterable {
-        /// Everything on it is lost.
+        /// All of its calls are lost.
         case reset
-        /// The other side is gone and says nothing: every call on it waits for its deadline.
+        /// The other side is silent: every call on it waits for its deadline.
         case hangs
-        /// The other side goes: what it has not begun is called again.
+        /// The other side leaves: calls that it has not begun are repeated.
         case goesAway
     }
 
@@ -24,15 +24,15 @@ struct SharedConnections {
         var end: (at: Int64, how: End)?
     }
 
-    /// How many of a million end while calls are on them.
+    /// The share, in millionths, of connections that end while calls are on them.
     private let losses: Int
     private var connections: [Connection] = []
     private var placeOf: [CallToken: Int] = [:]
 
     init(losses: Int) { self.losses = losses }
 
-    /// Puts a call on a connection: what becomes of it there, and when, if it would be answered with `result` after so many
-    /// milliseconds.
+    /// Puts a call on a connection; returns its outcome there, and the time until then, if it would be answered with
+    /// `result` after `after` milliseconds.
     mutating func carry(
         _ token: CallToken, _ result: CallResult, after: Int64, now: Int64, chance: inout Chance
     ) -> (result: CallResult, after: Int64) {
@@ -48,22 +48,22 @@ struct SharedConnections {
             return (CallResult(failure: .timeout, mayHaveArrived: true), SimulatedBackend.timeout)
         case .goesAway:
             switch chance.below(8) {
-            // It was begun, and the other side did not stay to the end.
+            // It was begun, and the other side left before its end.
             case 0: return (CallResult(failure: .reset, mayHaveArrived: true), end.at - now)
-            // It was refused again and again.
+            // It was refused repeatedly.
             case 1: return (CallResult(failure: .reset), end.at - now + chance.between(1, 80))
             default: return (result, after + chance.between(1, 160))
             }
         }
     }
 
-    /// The call has ended.
+    /// Ends the call.
     mutating func release(_ token: CallToken) {
         guard let place = placeOf.removeValue(forKey: token) else { return }
         connections[place].calls -= 1
     }
 
-    /// One that has room and has not ended, the fullest first, or a new one.
+    /// An open connection with room, the fullest first, or a new one.
     private mutating func place(now: Int64, chance: inout Chance) -> Int {
         let open = connections.indices.filter {
             connections[$0].calls < Self.most && connections[$0].end.map { $0.at > now } ?? true

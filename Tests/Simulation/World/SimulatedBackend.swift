@@ -2,9 +2,9 @@ import HeraldCore
 import HeraldEvents
 import HeraldTime
 
-/// Chooses what the backend answers, from chance and from the weather of the moment.
+/// Chooses the backend's answers, by chance and by the weather of the moment.
 struct SimulatedBackend {
-    /// What may be wrong with it for a while.
+    /// A fault that lasts for a while.
     enum Storm: String, CaseIterable, Sendable {
         case password, name, failures, path, capacity, quota, hub
     }
@@ -20,19 +20,19 @@ struct SimulatedBackend {
         var passwordIsWrong = false
         /// The name is not found.
         var isUnreachable = false
-        /// Nothing is found under the path that is called.
+        /// The called path does not exist.
         var pathIsWrong = false
         /// The hub's quota of notifications is used up: 403.
         var quotaIsUsedUp = false
         /// The namespace has no such hub: 404.
         var hubIsMissing = false
-        /// Calls that a hub refuses with 403, because it takes no more now.
+        /// Calls that a hub refuses with 403, because of its rate limit.
         var throttledForbidden = 3
-        /// Notifications that are larger than their push service takes, and are not sent.
+        /// Notifications that are too large for their push service, and are not sent.
         var oversized = 4
-        /// So many calls a second are taken, a tenth of them at once, and the rest is refused with 429.
+        /// The limit of calls a second, a tenth of them at once; others are refused with 429.
         var capacity: Int64?
-        /// What those are told to wait.
+        /// The wait that these refusals ask for.
         var capacityPause: Milliseconds?
 
         static let calm = Self(
@@ -45,10 +45,10 @@ struct SimulatedBackend {
     /// Every call for these users hangs until its deadline.
     var hanging: Set<Int> = []
     static let timeout: Int64 = 10_000
-    /// When the next call is due if calls came evenly, in microseconds.
+    /// The next call's moment if calls came evenly, in microseconds.
     private var nextTaken: Int64 = 0
 
-    /// The result of a call and how long it takes (milliseconds).
+    /// The result of a call and its duration (milliseconds).
     mutating func answer(user: Int, now: Int64, chance: inout Chance) -> (result: CallResult, after: Int64) {
         let latency = chance.between(1, 80)
         if weather.isUnreachable { return (CallResult(failure: .nameNotFound), latency) }

@@ -9,7 +9,7 @@ import HeraldTools
 
 /// One process that publishes the campaign: the machine of a real one, over simulated readers, a producer and an audience.
 final class SimulatedCampaign: SimulatedJob {
-    /// What it is started with.
+    /// The arguments of its start.
     struct Assignment {
         var context: CampaignContext
         var order: CampaignOrder
@@ -17,13 +17,13 @@ final class SimulatedCampaign: SimulatedJob {
         var lines: [Int?]
     }
 
-    /// What is read from one claim to the next.
+    /// The state from one claim to the next.
     private struct Stretch {
         var reading: Reading?
         var published: LogReader?
         var outcomes: (reader: LogReader, count: OutcomeCount)?
         var answers: [Answer] = []
-        /// The partitions that it knows, and when it looks for others.
+        /// The known partitions, and the next look for others.
         var partitions = 0
         var nextPartitions: Int64 = 0
         /// The next line of the audience.
@@ -31,7 +31,7 @@ final class SimulatedCampaign: SimulatedJob {
         var isGathering = false
     }
 
-    /// What is read to an end.
+    /// A reading to an end.
     private enum Reading {
         case campaigns(LogReader)
         case published
@@ -47,9 +47,9 @@ final class SimulatedCampaign: SimulatedJob {
     }
 
     static let turn: Int64 = 250
-    /// No attempt at a transaction is longer behind the one before (milliseconds).
+    /// The longest time between two attempts at a transaction (milliseconds).
     private static let longestPause: Int64 = 2_500
-    /// It looks for new partitions so often.
+    /// The interval of looks for new partitions.
     private static let partitionsInterval: Int64 = 60_000
 
     unowned let simulation: Simulation
@@ -58,7 +58,7 @@ final class SimulatedCampaign: SimulatedJob {
     var client = TransactionClient()
     var produced: Set<ProductionID> = []
     var run = JobRun()
-    /// The mark of the audience that its own was compared to.
+    /// The mark of the audience that its own was compared with.
     private var comparedTo: String?
 
     private var assignment: Assignment?
@@ -66,11 +66,11 @@ final class SimulatedCampaign: SimulatedJob {
     private var form: EventForm?
     private var stretch = Stretch()
     private var steps = StepChecker(ramp: [], services: 1)
-    /// What it was told last of the campaign.
+    /// The campaign's state that it heard last.
     private var toldState = CampaignControl.State.running
     private var toldAt: Int64 = 0
     private var hasOpened = false
-    /// What it was told before it began to publish.
+    /// The campaign's state when it began to publish.
     private var stateAtStart = CampaignControl.State.running
 
     init(index: Int, simulation: Simulation) {
@@ -82,7 +82,7 @@ final class SimulatedCampaign: SimulatedJob {
 
     // MARK: Life and death
 
-    /// An operator starts it.
+    /// Starts it, as an operator.
     func start(_ assignment: Assignment) {
         self.assignment = assignment
         (form, stretch) = (nil, Stretch())
@@ -133,7 +133,7 @@ final class SimulatedCampaign: SimulatedJob {
         simulation.publisherEnded(end)
     }
 
-    /// Whether nobody has claimed its name since it did.
+    /// Whether no other process has claimed its name since it did.
     private var hasName: Bool { simulation.cluster.producers[Process(.publisher, 0).member]?.epoch == client.epoch }
 
     private func objection(to end: PublicationEnd) -> String? {
@@ -146,7 +146,7 @@ final class SimulatedCampaign: SimulatedJob {
         case .expired: simulation.hasExpired ? nil : "and the campaign is not"
         case .takenOver:
             simulation.cluster.rivalled.contains(Process(.publisher, 0).member) ? nil : "and nobody has its name"
-        // One that stood still while others published may miss what they have, and can write nothing.
+        // A publisher that stood still while others published may miss their records, and cannot write.
         case .failed(let failure) where failure.isOfAnotherStart:
             comparedTo == knownProgress?.audience ? "and it was compared to the audience of that" : nil
         case .failed(let failure):
@@ -155,11 +155,11 @@ final class SimulatedCampaign: SimulatedJob {
         }
     }
 
-    // MARK: What it hears
+    // MARK: Inputs
 
     var hasNews: Bool { !stretch.answers.isEmpty }
 
-    /// A reading goes on, or outcomes are read as they come.
+    /// A reading continues, or outcomes are read as they come.
     var isLooking: Bool { stretch.reading != nil || driver?.machine.phase.isFollowing ?? false }
 
     func take(_ news: JobNews) -> Bool {
@@ -186,7 +186,7 @@ final class SimulatedCampaign: SimulatedJob {
             let starts = definition.requestStarts
             stretch.published = LogReader(requestPlaces) { [simulation] place in
                 let start = starts[Int32(place.partition)] ?? 0
-                // It ends before that offset: it was recreated, and all of it is read.
+                // The partition ends before that offset: it was recreated, and is read completely.
                 return start > simulation.cluster[place].end ? 0 : start
             }
             read(.published, to: end)
@@ -205,7 +205,7 @@ final class SimulatedCampaign: SimulatedJob {
                 expiresAt: expiresAt)
         case .readRecipients:
             stretch.isGathering = true
-            // Else it takes until the next turn.
+            // Otherwise it takes until the next turn.
             if chance[.letters].below(4) > 0 { run.isBusy = true }
         case .readLastOutcomes(let end): read(.outcomes, to: end)
         case .countRetries:
@@ -255,7 +255,7 @@ final class SimulatedCampaign: SimulatedJob {
         simulation.publishedRecord(record, at: now)
     }
 
-    // MARK: What it gives the machine
+    // MARK: What the machine gets
 
     func deliver(to machine: inout CampaignMachine) {
         run.isBusy = false
@@ -277,7 +277,7 @@ final class SimulatedCampaign: SimulatedJob {
         if stretch.partitions < simulation.cluster.partitions { machine.grown(now: now) }
     }
 
-    /// When it has read that the campaign is cancelled, only a transaction that is under way keeps it from its end.
+    /// After it has read that the campaign is cancelled, only a transaction under way delays its end.
     private func checkCancellation(_ machine: CampaignMachine) {
         guard toldState == .cancelled, machine.phase.name == .publishing, client.operation == nil,
             !client.isOpen,
@@ -306,7 +306,7 @@ final class SimulatedCampaign: SimulatedJob {
         machine.outcomesCaughtUp(now: now)
     }
 
-    /// Reads on to the end that is wanted.
+    /// Reads on to the wanted end.
     private func readOn(_ machine: inout CampaignMachine) {
         switch stretch.reading {
         case .campaigns(var reader):
@@ -379,7 +379,7 @@ final class SimulatedCampaign: SimulatedJob {
                 uniqueKeysWithValues: reader.positions.enumerated().map { (Int32($0.offset), $0.element) }), now: now)
     }
 
-    /// Tells what the campaign is to do.
+    /// Reports the campaign's orders.
     private func followOrders(_ machine: inout CampaignMachine) {
         simulation.followCampaigns()
         let campaign = simulation.known.index.campaign(Simulation.campaignName)
@@ -416,7 +416,7 @@ final class SimulatedCampaign: SimulatedJob {
 }
 
 extension ToolFailure {
-    /// Some of what was published can't be found any more.
+    /// Some of the published events cannot be found any more.
     fileprivate var isOfDeletion: Bool { description.contains("does not hold any more") }
     fileprivate var isOfAnotherStart: Bool {
         description == CampaignContinuation.outdated(Simulation.campaignName).description

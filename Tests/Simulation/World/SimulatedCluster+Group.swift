@@ -1,14 +1,14 @@
-/// The group: the members' generations, eager rebalances, and who may commit.
+/// The group: the members' generations, eager rebalances, and permissions to commit.
 extension SimulatedCluster {
-    /// What joining came to.
+    /// The result of joining.
     enum Joined {
-        /// These members are to give their partitions back.
+        /// These members have to give their partitions back.
         case rebalance(telling: [Int])
-        /// A static member is back and has what it had.
+        /// A static member has returned and keeps its partitions.
         case kept([Place])
     }
 
-    /// A member joins; with an instance it takes the place of the member that had it, which is fenced.
+    /// Adds a member; with an instance it replaces the member of that instance, which is fenced.
     mutating func join(_ member: Int, instance: Int?) -> Joined {
         if let instance, let former = members.first(where: { $0.value.instance == instance }) {
             members[former.key] = nil
@@ -21,7 +21,7 @@ extension SimulatedCluster {
         return .rebalance(telling: startRebalance())
     }
 
-    /// A member left or its session ended: who is to give its partitions back.
+    /// Removes a member that left or whose session ended; returns the members that have to give their partitions back.
     mutating func remove(_ member: Int) -> [Int] {
         guard members.removeValue(forKey: member) != nil else { return [] }
         return startRebalance()
@@ -37,21 +37,21 @@ extension SimulatedCluster {
         return told
     }
 
-    /// A member has given its partitions back.
+    /// Notes that a member has given its partitions back.
     mutating func unassigned(_ member: Int) {
         members[member]?.isRevoking = false
         members[member]?.isWaiting = true
         members[member]?.assignment = []
     }
 
-    /// Ends the rebalance when every member waits for its partitions: the new assignments.
+    /// Ends the rebalance when every member waits for its partitions; returns the new assignments.
     mutating func finishRebalance() -> [(member: Int, places: [Place])] {
         guard isRebalancing, !members.isEmpty, members.values.allSatisfy(\.isWaiting) else { return [] }
         isRebalancing = false
         generation += 1
         let names = members.keys.sorted()
         var shares: [Int: [Place]] = [:]
-        // As the range assignor: each topic's partitions in a row, so that some members may get none.
+        // Like the range assignor: each topic's partitions in a row, so that some members may get none.
         let share = (partitions + names.count - 1) / names.count
         for place in consumed { shares[names[place.partition / share], default: []].append(place) }
         return names.map { name in
@@ -77,16 +77,16 @@ extension SimulatedCluster {
         members[member]?.assignment.contains { areNamesakes($0, place) } == true
     }
 
-    /// Whether nobody can say yet what is committed of these partitions: transactions with their offsets are open.
+    /// Whether the committed offsets of these partitions are undecided: transactions with their offsets are open.
     func hasPendingOffsets(_ places: [Place]) -> Bool { places.contains { self[$0].pendingOffsets > 0 } }
 
-    /// The group stands there in what has the partition's name now, whichever its member has meant.
+    /// Commits the position in the partition that has the name now, whichever its member has meant.
     mutating func commit(_ position: Position) {
         let place = current(position.place)
         self[place].committed = position.offset
         self[place].metadata = position.metadata
         let (reach, log) = (reach(of: position), self[place])
-        // A member that was told of what was cut off says it once more, as its offset or behind that.
+        // A member that was told of a cut commits once more, at its offset or behind it.
         let isOffsetThere = position.offset <= log.end
         let known = reach <= log.end ? .max : isOffsetThere ? log.end : min(log.known, log.end)
         self[place].known = min(common(position.place), known)

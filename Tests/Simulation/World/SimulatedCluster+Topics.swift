@@ -15,19 +15,19 @@ extension SimulatedCluster {
     /// Whether two places have the same name.
     func areNamesakes(_ one: Place, _ other: Place) -> Bool { current(one) == current(other) }
 
-    /// The partition that had this one's name before; `nil` of the first.
+    /// The former partition of this one's name; `nil` for the first.
     func former(_ place: Place) -> Place? {
         let first = firstNumbers[place.topic]
         return firstNumbers[..<place.topic].lastIndex(of: first).map { Place(topic: $0, partition: place.partition) }
     }
 
-    /// A topic is deleted with all that lies there, and is there again, empty, at a moment.
+    /// Deletes a topic with all of its records; an empty one replaces it at a moment.
     ///
     /// - Parameters:
-    ///   - topic: The number that it had at first.
-    ///   - keepsOffsets: The group's offsets outlive it: what waits for the end of a transaction, or what was committed when
-    ///     the coordinator had dealt with the deletion already.
-    /// - Returns: the partitions that are deleted.
+    ///   - topic: Its first number.
+    /// - keepsOffsets: Whether the group's offsets outlive it: those that wait for the end of a transaction, or were
+    /// committed after the coordinator had processed the deletion.
+    /// - Returns: the deleted partitions.
     mutating func recreate(_ topic: Int, at moment: Int64, keepsOffsets: Bool) -> [Place] {
         let former = currentNumbers[topic]
         let places = logs[former].indices.map { Place(topic: former, partition: $0) }
@@ -53,7 +53,8 @@ extension SimulatedCluster {
         return places
     }
 
-    /// A partition's log is cut off, and what is open in the others: another topic of that name begins with the same records.
+    /// Cuts off a partition's log, and the open ends of the others: another topic of that name begins with the same
+    /// records.
     ///
     /// - Returns: the partitions that have another name.
     mutating func cut(_ topic: Int, partition: Int, at offset: Int64, absentUntil moment: Int64) -> [Place] {
@@ -73,7 +74,7 @@ extension SimulatedCluster {
         return places
     }
 
-    /// How many records the partition has in common with what has its name now.
+    /// The number of records that the partition shares with the one that has its name now.
     func common(_ place: Place) -> Int64 {
         var least = Int64.max
         var later = current(place)
@@ -84,7 +85,7 @@ extension SimulatedCluster {
         return least
     }
 
-    /// Behind all that a commit says is done.
+    /// The offset behind all offsets that a commit marks as done.
     func reach(of position: Position) -> Int64 {
         let identity = PartitionIdentity(
             cluster: Self.identity, topic: topics[position.place.topic], partition: Int32(position.place.partition))
@@ -100,7 +101,7 @@ extension SimulatedCluster {
 }
 
 extension SimulatedCluster.Log {
-    /// Where the batch begins that this offset would cut: logs are cut off between batches.
+    /// The beginning of the batch that this offset would cut: logs are cut off between batches.
     fileprivate func boundary(_ offset: Int64) -> Int64 {
         guard offset < end, case .batch(let offsets, _)? = records[Int(offset)].damage else { return offset }
         return offsets.lowerBound

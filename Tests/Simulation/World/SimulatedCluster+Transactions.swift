@@ -1,21 +1,21 @@
-/// What the broker knows of a `transactional.id`.
+/// The broker's state of a `transactional.id`.
 struct TransactionalProducer {
-    /// Who has an older one is fenced.
+    /// A producer with an older one is fenced.
     var epoch = 0
     /// The transaction that is open, or decided and not completed.
     var transaction: Int?
-    /// The holder's number of the latest transaction that ended, whether it was committed, and of which epoch it was.
+    /// The latest ended transaction: its holder's number and epoch, and whether it was committed.
     var ended: (epoch: Int, number: Int, committed: Bool)?
-    /// Requests of a holder arrive in order: what was sent before this one comes over a connection that is closed.
+    /// Requests of a holder arrive in order: an earlier request comes over a closed connection.
     var latestRequest = 0
-    /// The coordinator has a transaction that its holder has forgotten: the holder's number of it.
+    /// The holder's number of a transaction that the coordinator has and its holder has forgotten.
     var forgotten: Int?
 }
 
-/// What the broker ends when it has been open for too long.
+/// A transaction that the broker ends when it has been open for too long.
 enum Expiry {
     case transaction(Int)
-    /// What its producer, of this epoch, has forgotten.
+    /// A transaction that its producer, of this epoch, has forgotten.
     case forgotten(producer: Int, epoch: Int, number: Int)
 }
 
@@ -45,23 +45,23 @@ struct Transaction {
 }
 
 extension SimulatedCluster {
-    /// What the coordinator says to a request of a transactional producer.
+    /// The coordinator's answer to a request of a transactional producer.
     enum Coordination {
-        /// Go on with this transaction.
+        /// Continue with this transaction.
         case transaction(Int, isNew: Bool)
         /// It was done before.
         case done
         /// Try again in a moment: the transaction before is not completed.
         case wait
-        /// Another one, or a time-out, took the `transactional.id` over.
+        /// Another producer, or a time-out, took the `transactional.id` over.
         case fenced
-        /// It comes too late to mean anything.
+        /// It comes too late to have an effect.
         case stale
     }
 
-    /// A producer begins: who held the identifier is fenced, and its open transaction aborted.
+    /// Begins a producer: the former holder of the identifier is fenced, and its open transaction aborted.
     ///
-    /// - Returns: The new epoch, or `nil` as long as a transaction is not completed.
+    /// - Returns: The new epoch, or `nil` while a transaction is not completed.
     mutating func initialise(_ producer: Int) -> Int? {
         if let transaction = producers[producer]?.transaction {
             if transactions[transaction].state == .open {
@@ -75,14 +75,15 @@ extension SimulatedCluster {
         return epoch
     }
 
-    /// Whether no later request of the same holder has arrived: what timed out and was sent again never comes after.
+    /// Whether no later request of the same holder has arrived: a request that timed out and was sent again never comes
+    /// after.
     mutating func admits(_ producer: Int, epoch: Int, request: Int) -> Bool {
         guard let state = producers[producer], state.epoch == epoch else { return true }
         producers[producer]?.latestRequest = max(request, state.latestRequest)
         return request >= state.latestRequest
     }
 
-    /// The transaction that a write, or offsets, with the producer's number of it belong to; the first opens it.
+    /// The transaction of a write, or of offsets, with the producer's number of it; the first one opens it.
     mutating func transaction(of producer: Int, epoch: Int, number: Int) -> Coordination {
         guard var state = producers[producer], state.epoch == epoch else { return .fenced }
         if let transaction = state.transaction {
@@ -119,7 +120,7 @@ extension SimulatedCluster {
 
     // MARK: Other producers
 
-    /// A publisher opens a transaction whose end is known already, but not to readers.
+    /// Opens a publisher's transaction, whose end is known already, but not to readers.
     mutating func openForeign(commits: Bool) -> Int {
         var transaction = Transaction(producer: -1, epoch: 0, number: 0)
         transaction.commits = commits
@@ -135,7 +136,7 @@ extension SimulatedCluster {
         return offset
     }
 
-    /// The publisher ends its transaction: where its records are.
+    /// Ends the publisher's transaction; returns the partitions of its records.
     mutating func endForeign(_ transaction: Int, now: Int64) -> [Place] {
         transactions[transaction].state = transactions[transaction].commits ? .committed : .aborted
         for place in transactions[transaction].places {
@@ -153,7 +154,7 @@ extension SimulatedCluster {
 
     // MARK: Offsets and ends
 
-    /// The group takes offsets that wait for the transaction's end.
+    /// Adds offsets to the group that wait for the transaction's end.
     mutating func send(_ positions: [Position], in transaction: Int) {
         for position in positions {
             let index = transactions[transaction].offsets.firstIndex { areNamesakes($0.place, position.place) }
@@ -166,9 +167,9 @@ extension SimulatedCluster {
         }
     }
 
-    /// The producer ends its transaction.
+    /// Ends the producer's transaction.
     ///
-    /// The same request again, of the same epoch, is answered as the first was.
+    /// A repetition of the request, of the same epoch, gets the same answer.
     mutating func end(_ producer: Int, epoch: Int, number: Int, commits: Bool) -> Coordination {
         guard let state = producers[producer], state.epoch == epoch else { return .fenced }
         if let transaction = state.transaction {
@@ -184,32 +185,32 @@ extension SimulatedCluster {
         if let ended = state.ended, ended.epoch == epoch, ended.number >= number {
             return ended.number == number && ended.committed == commits ? .done : .stale
         }
-        // Nothing of it has arrived, and nothing of it may open it now.
+        // None of its requests has arrived, and none may open it now.
         guard !commits else { return .stale }
         producers[producer]?.ended = (epoch, number, false)
         return .done
     }
 
-    /// The producer aborts before the coordinator has answered for its first partition, and does not ask for the end.
+    /// Aborts before the coordinator has answered for the first partition, without a request for the end.
     ///
-    /// librdkafka 2.0.2 takes that answer for outdated and forgets that it has asked for anything
-    /// (`rd_kafka_txn_handle_AddPartitionsToTxn`). The coordinator's transaction, in which nothing is, stays open and
-    /// goes on as the next one.
+    /// librdkafka 2.0.2 takes that answer for outdated and forgets its request
+    /// (`rd_kafka_txn_handle_AddPartitionsToTxn`). The coordinator's transaction, which is empty, stays open and
+    /// continues as the next one.
     ///
-    /// - Returns: Whether nothing else of it has arrived, so that this is possible.
+    /// - Returns: Whether no other request of it has arrived, so that this is possible.
     mutating func forgetsEnd(_ producer: Int, epoch: Int, number: Int) -> Bool {
         guard var state = producers[producer], state.epoch == epoch, state.transaction == nil else { return false }
         if let ended = state.ended, ended.epoch == epoch, ended.number >= number { return false }
-        // Nothing of it may open it now.
+        // None of its requests may open it now.
         state.ended = (epoch, number, false)
         state.forgotten = state.forgotten ?? number
         producers[producer] = state
         return true
     }
 
-    // MARK: Requests that come too late
+    // MARK: Late requests
 
-    /// The transaction that a request without a number of its own is taken to be for: all of an epoch look alike.
+    /// The transaction for which a request without a number of its own is taken: all of an epoch look alike.
     func openTransaction(of producer: Int, epoch: Int) -> Int? {
         guard let state = producers[producer], state.epoch == epoch, let transaction = state.transaction,
             transactions[transaction].state == .open
@@ -217,7 +218,7 @@ extension SimulatedCluster {
         return transaction
     }
 
-    /// The end of a former transaction ends this one; what its holder goes on to write opens another of that number.
+    /// The end of a former transaction ends this one; its holder's next write opens another of that number.
     mutating func endLate(_ transaction: Int, commits: Bool) {
         transactions[transaction].number -= 1
         prepare(transaction, commits: commits)
@@ -225,7 +226,7 @@ extension SimulatedCluster {
 
     /// A partition of a former transaction opens one that its holder does not know.
     ///
-    /// - Returns: the holder's number of it, or `nil`: it changes nothing.
+    /// - Returns: the holder's number of it, or `nil` if it has no effect.
     mutating func addLate(_ producer: Int, epoch: Int) -> Int? {
         guard let state = producers[producer], state.epoch == epoch, state.transaction == nil, state.forgotten == nil,
             let ended = state.ended, ended.epoch == epoch
@@ -234,14 +235,14 @@ extension SimulatedCluster {
         return ended.number
     }
 
-    /// The broker ends what is open for too long, and fences its producer.
+    /// Ends a transaction that is open for too long, and fences its producer.
     mutating func expire(_ expiry: Expiry) {
         switch expiry {
         case .transaction(let transaction): expire(transaction)
         case .forgotten(let producer, let epoch, let number):
             guard let state = producers[producer], state.epoch == epoch, state.forgotten == number else { return }
             producers[producer]?.forgotten = nil
-            // It goes on as the next one, if that is open.
+            // It continues as the next one, if that is open.
             if let transaction = state.transaction { expire(transaction) } else { producers[producer]?.epoch += 1 }
         }
     }
@@ -262,7 +263,7 @@ extension SimulatedCluster {
         if transactions[transaction].markersLeft == 0 { complete(transaction) }
     }
 
-    /// The marker reaches a partition: its readers get past the transaction there.
+    /// Writes the marker to a partition: its readers get past the transaction there.
     mutating func writeMarker(of transaction: Int, at place: Place, now: Int64) {
         var marker = LogRecord.marker(now)
         marker.transaction = transaction
@@ -271,7 +272,7 @@ extension SimulatedCluster {
         markerWritten(transaction)
     }
 
-    /// The marker reaches the group's offsets: they are committed, or forgotten.
+    /// Writes the marker to the group's offsets: they are committed, or forgotten.
     mutating func settleOffsets(of transaction: Int) {
         for position in transactions[transaction].offsets {
             self[current(position.place)].pendingOffsets -= 1

@@ -6,43 +6,43 @@
 /// | `SimulatedCluster+Transactions.swift` | transactional ids, epochs, transactions |
 /// | `SimulatedCluster+Topics.swift` | topics that are deleted and recreated |
 struct SimulatedCluster {
-    /// One partition's log, and what the group has committed of it.
+    /// One partition's log, and the group's committed offset in it.
     struct Log {
         var records: [LogRecord] = []
         /// The first record that retention has left.
         var start: Int64 = 0
         /// The transactions with records here that have not ended here, and the first record of each.
         var open: [(transaction: Int, first: Int64)] = []
-        /// Nothing is read or written before this moment.
+        /// Before this moment it can be neither read nor written.
         var leaderlessUntil: Int64 = 0
-        /// The workers that take from it.
+        /// The workers that consume it.
         var takers: [Int] = []
         var committed: Int64?
         var metadata = ""
         /// The offsets that another program has committed.
         var foreignOffsets: Set<Int64> = []
-        /// That was said of the topic that had this name before.
+        /// The committed offset belongs to the former topic of this name.
         var isCommitOutdated = false
-        /// So many records are those that it was said of.
+        /// The number of records that the committed offset refers to.
         var known = Int64.max
-        /// What lies below is taken for dealt with by readers who could not know that the topic was recreated.
+        /// Records below this are regarded as done by readers that could not know that the topic was recreated.
         var passed: Int64 = 0
-        /// So many records are those of the partition that had its name before: its log was cut off there.
+        /// The number of records from the former partition of this name: its log was cut off there.
         var kept: Int64 = 0
-        /// Offsets that were sent in transactions which have not ended.
+        /// The number of offsets sent in open transactions.
         var pendingOffsets = 0
 
-        /// No reader of committed records gets further than this.
+        /// The end for readers of committed records.
         var lastStable: Int64 { open.map(\.first).min() ?? end }
         var end: Int64 { Int64(records.count) }
-        /// Where the group stands in these records.
+        /// The group's position in these records.
         var standing: Int64 { isCommitOutdated ? max(start, min(committed ?? 0, known)) : committed ?? start }
     }
 
     struct Member {
         var generation = 0
         var assignment: [Place] = []
-        /// The static member that it is.
+        /// Its static instance.
         var instance: Int?
         /// It was told that its partitions are revoked and has not answered.
         var isRevoking = false
@@ -50,28 +50,28 @@ struct SimulatedCluster {
         var isWaiting = true
     }
 
-    /// What its brokers say that it is.
+    /// The identity that its brokers report.
     static let identity = "simulated"
 
-    /// The names of all topics, also of those that are deleted.
+    /// The names of all topics, including deleted ones.
     var topics: [String]
-    /// The first so many topics are consumed.
+    /// The number of consumed topics, which are the first ones.
     let consumedTopics: Int
-    /// Which topic each one of the list was at first, and which of the list each of those is now.
+    /// The first number of each topic in the list, and the current number of each of those.
     var firstNumbers: [Int]
     var currentNumbers: [Int]
-    /// What the group knows to be missing, by the topics' first numbers.
+    /// The topics that the group knows to be missing, by their first numbers.
     var missingTopics: Set<Int> = []
     var logs: [[Log]]
     private(set) var partitions = 0
     /// No broker answers before this moment.
     var awayUntil: Int64 = 0
-    /// The coordinators answer no request that is theirs before these moments, because they load.
+    /// The coordinators load, and answer none of their requests before these moments.
     var groupsLoadUntil: Int64 = 0
     var transactionsLoadUntil: Int64 = 0
     /// This topic refuses every record before that moment.
     var refusing: (topic: Int, until: Int64) = (0, 0)
-    /// The same of a topic that only jobs write to.
+    /// The same for a topic that only jobs write to.
     var refusingJobs: (topic: Int, until: Int64) = (0, 0)
 
     // The group.
@@ -82,13 +82,13 @@ struct SimulatedCluster {
     // Transactions.
     var producers: [Int: TransactionalProducer] = [:]
     var transactions = [Transaction(producer: -1, epoch: 0, number: 0, state: .aborted)]
-    /// What somebody else wrote and took back.
+    /// Marks records of other programs in aborted transactions.
     static let foreignAbortedTransaction = 0
-    /// Transactions whose end was decided just now: their markers are to be written.
+    /// Transactions whose end was decided just now: their markers have to be written.
     var decided: [Int] = []
-    /// The producers whose identifier somebody else has taken over.
+    /// The producers whose identifier another process has taken over.
     var rivalled: Set<Int> = []
-    /// Until when the producers have used their quota up.
+    /// The moments until which the producers' quotas are used up.
     var throttledUntil: [Int: Int64] = [:]
 
     init(partitions: Int, topics: [String], consumedTopics: Int) {
@@ -105,13 +105,13 @@ struct SimulatedCluster {
         partitions += 1
     }
 
-    /// Every topic gets one more partition: who is to give its partitions back.
+    /// Adds one partition to every topic; returns the members that have to give their partitions back.
     mutating func grow() -> [Int] {
         addPartition()
         return members.isEmpty ? [] : startRebalance()
     }
 
-    /// The partition is of a topic that was made anew.
+    /// Empties the partition of a recreated topic.
     mutating func empty(_ place: Place) { self[place] = Log(leaderlessUntil: self[place].leaderlessUntil) }
 
     subscript(place: Place) -> Log {
@@ -133,7 +133,7 @@ struct SimulatedCluster {
         }
     }
 
-    /// Retention deletes what lies before this offset, as far as the group has dealt with it; where the log begins now.
+    /// Deletes the records before this offset, as far as the group is done with them; returns the new beginning.
     mutating func delete(before offset: Int64, in place: Place) -> Int64 {
         self[place].start = max(self[place].start, min(offset, self[place].standing))
         return self[place].start
@@ -151,7 +151,7 @@ struct SimulatedCluster {
         return name.offset >= 0 && name.offset < Int64(records.count) ? records[Int(name.offset)] : nil
     }
 
-    /// Moves `offset` to the next record that a reader of committed records gets; false when there is none yet.
+    /// Moves `offset` to the next record for a reader of committed records; returns false when there is none yet.
     func seek(_ place: Place, from offset: inout Int64) -> Bool {
         let end = logs[place.topic][place.partition].lastStable
         while offset < end {
@@ -161,10 +161,10 @@ struct SimulatedCluster {
         return false
     }
 
-    /// What is wrong with what a reader of committed records gets from this offset on, and where that lies.
+    /// The next damage for a reader of committed records from this offset on, with its offset.
     func damage(_ place: Place, at offset: Int64) -> (offset: Int64, damage: LogRecord.Damage)? {
         var found = offset
-        // A batch comes as a whole, whichever of its offsets is asked for.
+        // A batch comes as a whole, whichever of its offsets is requested.
         if offset < self[place].lastStable, case .batch? = self[place].records[Int(offset)].damage {
         } else if !seek(place, from: &found) {
             return nil
@@ -180,14 +180,14 @@ struct SimulatedCluster {
         return transactions[transaction].commits
     }
 
-    /// Whether there is, or may come to be, something to read at this offset.
+    /// Whether this offset has, or may come to have, a readable record.
     func isData(_ place: Place, _ offset: Int64) -> Bool {
         guard let record = record(RecordName(place: place, offset: offset)) else { return true }
         guard !record.isMarker else { return false }
         return record.transaction.map { transactions[$0].commits || transactions[$0].state == .open } ?? true
     }
 
-    /// The first partition with an open transaction, or with something to read that the group has not committed.
+    /// The first partition with an open transaction, or with readable records that the group has not committed.
     var unsettled: Place? {
         for (first, topic) in currentNumbers.enumerated() {
             for partition in 0..<partitions {

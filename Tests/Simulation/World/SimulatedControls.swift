@@ -6,7 +6,7 @@ import HeraldKernel
 import HeraldTime
 import HeraldWorker
 
-/// What a worker's following of campaigns hears.
+/// A message to a worker's follower of campaigns.
 enum ControlNews {
     case tick(Int)
     /// There may be records to read.
@@ -15,13 +15,13 @@ enum ControlNews {
     case written(KafkaError?)
     /// A lane wants a campaign paused.
     case failing(CampaignFailures)
-    /// Lanes wait no longer for what stands in the topic.
+    /// Lanes no longer wait for the topic's content.
     case patienceIsOver
 }
 
 /// A control record on its way.
 struct ControlRequest {
-    /// For so long a producer tries to write one (milliseconds).
+    /// The time for which a producer tries to write one (milliseconds).
     static let patience: Int64 = 10_000
 
     var campaign: String
@@ -30,20 +30,20 @@ struct ControlRequest {
     var isAcknowledgementLost: Bool
 }
 
-/// What a simulated worker follows campaigns with: the machine of a real one, over the simulated topic.
+/// A simulated worker's follower of campaigns: the machine of a real one, over the simulated topic.
 final class SimulatedControls: JobIO {
-    /// Without a step towards the end for so long, reading fails (milliseconds).
+    /// The longest time without progress before reading fails (milliseconds).
     private static let patience: Int64 = 10_000
-    /// A partition that can't be read is looked at again after this time (milliseconds).
+    /// The interval of looks at an unreadable partition (milliseconds).
     private static let turn: Int64 = 1_000
-    /// A question that nobody answers (milliseconds).
+    /// The time-out of a question (milliseconds).
     private static let questionTime: Int64 = 2_000
-    /// A pause that is asked for is written within this time, when nothing is in its way (milliseconds).
+    /// The longest time until a requested pause is written, without obstacles (milliseconds).
     private static let longestPause: Int64 = 30_000
 
-    /// What a lane wants.
+    /// A lane's request.
     private struct Ask {
-        /// What the lane knew of the campaign.
+        /// The campaign's state that the lane knew.
         var judged: CampaignControl
         var at: Int64
     }
@@ -51,7 +51,7 @@ final class SimulatedControls: JobIO {
     private unowned let worker: SimulatedWorker
     private let simulation: Simulation
     private var driver: JobDriver<SimulatedControls>?
-    /// What it reads with, and how often the topic was made anew before.
+    /// The reader, and the number of the topic's recreations before.
     private var reader: (LogReader, remakes: Int)?
     private var hasReadAll = false
     private var lastStep: Int64 = 0
@@ -60,10 +60,10 @@ final class SimulatedControls: JobIO {
 
     // For the checkers.
     private var asks: [Int: Ask] = [:]
-    /// What is being written, and what was written: of which campaign, and what it was to do before.
+    /// The pause that is being written or was written: its campaign, and the campaign's state before.
     private var writing: (index: Int, judged: CampaignControl)?
     private var paused: [Int: CampaignControl] = [:]
-    /// When something was in its way last.
+    /// The last moment with an obstacle.
     private var lastTrouble: Int64
 
     init(of worker: SimulatedWorker) {
@@ -78,7 +78,7 @@ final class SimulatedControls: JobIO {
         go()
     }
 
-    /// The process is gone.
+    /// Ends the process.
     func end() { driver = nil }
 
     func hear(_ news: ControlNews) {
@@ -93,14 +93,14 @@ final class SimulatedControls: JobIO {
         go()
     }
 
-    /// It stood still.
+    /// Notes the end of a standstill.
     func thaws() { lastTrouble = simulation.now }
 
-    /// A lane wants a campaign paused.
+    /// Notes a lane's wish to pause a campaign.
     func pause(_ failures: CampaignFailures, _ index: Int, knowing control: CampaignControl) {
         asks[index] = Ask(judged: control, at: simulation.now)
         simulation.schedule(.news(worker.process, .control(.failing(failures))), after: 0)
-        // Other lanes of the process see the same.
+        // Other lanes of the process have the same wish.
         guard worker.chance[.campaignNews].below(2) == 0 else { return }
         simulation.schedule(
             .news(worker.process, .control(.failing(failures))), after: worker.chance[.campaignNews].between(0, 500))
@@ -123,7 +123,7 @@ final class SimulatedControls: JobIO {
     }
 
     private var isReadable: Bool {
-        // With no partitions there is no topic: then the brokers alone count.
+        // Without partitions there is no topic: then the brokers alone count.
         simulation.cluster.awayUntil <= simulation.now
             && simulation.campaignsPlaces.allSatisfy {
                 simulation.isReachable($0) && simulation.cluster[$0].open.isEmpty
@@ -134,7 +134,7 @@ final class SimulatedControls: JobIO {
 
     var now: Moment { worker.now }
 
-    /// What drives it is the agenda.
+    /// The agenda drives it.
     func wait(until moment: MonotonicTime?) {}
 
     func perform(_ action: ControlMachine.Action) {
@@ -190,7 +190,7 @@ final class SimulatedControls: JobIO {
             ), after: simulation.travel())
     }
 
-    // MARK: What it gives the machine
+    // MARK: What the machine gets
 
     func deliver(to machine: inout ControlMachine) {
         let news = arrived
@@ -248,7 +248,7 @@ final class SimulatedControls: JobIO {
 
     // MARK: Checks
 
-    /// A pause is written of what a lane has judged, once, and of nothing that somebody has decided since.
+    /// A pause is written for a campaign that a lane has judged, once, and never over an operator's later decision.
     private func checkWriting(_ control: CampaignControl, of name: String) {
         guard let index = Simulation.campaign(named: name), let ask = asks[index] else {
             return fails("it pauses \(name), and no lane wants that")

@@ -11,22 +11,22 @@ final class SimulatedFollower: SimulatedJob {
     /// All followers of a group write under one name.
     static let transactionalID = Process(.job, 0).member
 
-    /// What is read from one claim to the next.
+    /// The state from one claim to the next.
     private struct Stretch {
-        /// How far each partition of the results was read.
+        /// The next offset of each partition of the results.
         var positions: [Int64]
         /// A record that found no room.
         var pending: RecordName?
-        /// How many devices that are gone are told, as the group's marks say and as it was told since.
+        /// The number of reported expired devices: those of the group's marks and the later ones.
         var devices: Int
         /// The next one waits for its transaction.
         var isTellingDevice = false
     }
 
-    /// A process reads at most so many records in a turn, and looks for more so often (milliseconds).
+    /// The limit of records read in a turn, and the interval of looks for more (milliseconds).
     private static let recordsPerTurn = 50
     static let turn: Int64 = 200
-    /// It looks for new partitions so often, and asks a broker for no longer than this.
+    /// The interval of looks for new partitions, and the time-out of its requests to a broker.
     private static let partitionsInterval: Int64 = 60_000
     private static let questionTimeout: Int64 = 5_000
 
@@ -38,7 +38,7 @@ final class SimulatedFollower: SimulatedJob {
     var produced: Set<ProductionID> = []
     var run = JobRun()
 
-    // What has arrived, and was not given to the machine.
+    // Inputs that the machine has not been given.
     private var standing: [Committed]?
     private var trouble: KafkaError?
     private var answers: [(token: UInt64, MessageAnswer)] = []
@@ -80,7 +80,7 @@ final class SimulatedFollower: SimulatedJob {
         }
     }
 
-    /// The process is started again.
+    /// Kills the process, which is started again.
     func kill() {
         log("is killed")
         end(restartWithin: 20_000)
@@ -105,7 +105,7 @@ final class SimulatedFollower: SimulatedJob {
         self.end(restartWithin: 5_000)
     }
 
-    // MARK: What it hears
+    // MARK: Inputs
 
     var hasNews: Bool { standing != nil || trouble != nil }
 
@@ -191,7 +191,7 @@ final class SimulatedFollower: SimulatedJob {
         simulation.schedule(.news(process, .job(.answer(token: ask.token, answer))), after: wait)
     }
 
-    // MARK: What it gives the machine
+    // MARK: What the machine gets
 
     func deliver(to machine: inout FeedbackMachine) {
         if run.isStopping { machine.stop(now: now.monotonic) }

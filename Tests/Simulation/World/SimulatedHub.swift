@@ -1,28 +1,28 @@
 import HeraldHub
 import HeraldTime
 
-/// What became of the messages that a hub has taken, as it says when it is asked.
+/// A hub's telemetry of the messages that it has taken.
 struct SimulatedHub {
     private struct Message {
         var takenAt: Int64
         var isKnownAt: Int64
-        /// From then on its state is the last; a hub that loses its telemetry never says it.
+        /// The moment of its final state; a hub that loses its telemetry never reports it.
         var isFinalAt: Int64
         var state: String
         var outcomes: [String: Int]
     }
 
-    /// It forgets a message, or gives it up, after so long.
+    /// The time after which it forgets a message, or gives it up.
     static let memory: Int64 = 30 * 60_000
     private static let states: [(String, [String: Int])] = [
         ("Completed", ["Success": 2]), ("Completed", ["BadChannel": 1]), ("NoTargetFound", [:]),
     ]
 
     private var messages: [Message] = []
-    /// Devices of which it has found that they are gone.
+    /// The number of devices that it has found to be expired.
     var goneDevices: Int { messages.count / 10 }
 
-    /// Takes a message: what it calls it.
+    /// Takes a message; returns its name.
     mutating func take(now: Int64, chance: inout Chance) -> String {
         let isKnownAt = now + chance.pick([0, 200, chance.between(0, 20_000)])
         let isLost = chance.happens(3_000)
@@ -40,7 +40,7 @@ struct SimulatedHub {
         return messages.indices.contains(index) ? messages[index] : nil
     }
 
-    /// What it says of a message.
+    /// The answer about a message.
     func answer(_ name: String, now: Int64, chance: inout Chance) -> MessageAnswer {
         if chance.happens(30_000) {
             return .unavailable(reason: "busy", retryAfter: chance.pick([nil, nil, .seconds(1), .seconds(20)]))
@@ -54,9 +54,9 @@ struct SimulatedHub {
         return .details(MessageDetails(state: MessageDetails.State(message.state), outcomes: message.outcomes))
     }
 
-    /// Why this can't be said of a message, if so.
+    /// The reason for which this answer about a message is impossible, if so.
     ///
-    /// - Parameter tolerance: how far the clocks may be apart that say when it was sent.
+    /// - Parameter tolerance: the largest difference between the clocks that give the time of sending.
     func objection(
         to name: String, isFinal: Bool, state: String?, outcomes: [String: Int], now: Int64, tolerance: Int64
     ) -> String? {

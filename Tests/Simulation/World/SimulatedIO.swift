@@ -4,10 +4,10 @@ import HeraldKafka
 import HeraldTime
 import HeraldWorker
 
-/// What a simulated lane drives, less what no world has.
+/// The world of a simulated lane, without the parts that no simulation has.
 ///
-/// The clients themselves never fail, and there is neither a loop nor a reader of reports. What is fetched ahead, each
-/// world has as it likes.
+/// The clients themselves never fail, and there is neither a loop nor a reader of reports. The records fetched ahead
+/// are each world's own concern.
 protocol SimulatedIO: LaneIO {}
 
 extension SimulatedIO {

@@ -4,19 +4,19 @@ import HeraldKafka
 import HeraldKernel
 import HeraldTime
 
-/// What each job keeps of its run: whether it lives, what has arrived for its writer, and when it looks again.
+/// The state of each job's run: its life, the reports for its writer, and its next turn.
 struct JobRun {
     /// The number of its latest life.
     fileprivate(set) var life = 0
     fileprivate(set) var isRunning = false
     fileprivate(set) var isStopping = false
-    /// Nothing reaches it before this moment.
+    /// It gets no inputs before this moment.
     fileprivate(set) var frozenUntil: Int64?
-    /// When it went on the last time.
+    /// The last moment at which it continued.
     fileprivate(set) var thawedAt: Int64 = 0
-    /// There is more to do at this moment.
+    /// There is more work at this moment.
     var isBusy = false
-    /// What the machine's writer has not been given yet.
+    /// Reports that the machine's writer has not been given yet.
     private(set) var reports: [BatchWriter.Report] = []
     /// The number of its latest question: an answer to another one comes too late.
     var question = 0
@@ -25,7 +25,7 @@ struct JobRun {
     fileprivate var formerClaims = 0
     fileprivate var nextTick: (at: Int64, number: Int) = (.max, 0)
 
-    /// The process starts again.
+    /// Starts the process again.
     fileprivate mutating func begin() {
         life += 1
         (isRunning, isStopping, isBusy) = (true, false, false)
@@ -37,9 +37,9 @@ struct JobRun {
 
     /// Another process has claimed its name, for certain: no transaction of its own was open for too long.
     private(set) var hasLostName = false
-    /// Since when the broker may have had a transaction open.
+    /// The moment since which the broker may have had a transaction open.
     private var openSince: Int64?
-    /// When it had to do with a transaction last.
+    /// Its last moment with a transaction.
     private(set) var lastWrite: Int64 = 0
     /// Its own claims that may still arrive: each explains one fence.
     private var lateClaims = 0
@@ -81,7 +81,7 @@ struct JobRun {
         return ProductionID(index: lastProduction, generation: 0)
     }
 
-    /// Whether this tick is the one that is waited for; it comes once.
+    /// Whether this tick is the expected one; it comes once.
     fileprivate mutating func hears(tick number: Int) -> Bool {
         guard number == nextTick.number else { return false }
         nextTick.at = .max
@@ -91,30 +91,30 @@ struct JobRun {
 
 /// A process with a machine that writes batches under a name of its own: a follower, a replay, a campaign's publisher.
 protocol SimulatedJob: TransactionalProcess, JobIO {
-    /// How often it looks for what it reads (milliseconds).
+    /// The interval of its looks for input (milliseconds).
     static var turn: Int64 { get }
 
     var run: JobRun { get set }
     var driver: JobDriver<Self>? { get set }
 
-    /// Whether something has arrived that the machine was not given, besides the reports for its writer.
+    /// Whether it has inputs that the machine was not given, besides the reports for its writer.
     var hasNews: Bool { get }
-    /// Whether it looks for something by itself; else only its machine says when it has something to do.
+    /// Whether it looks for input by itself; otherwise only its machine decides when it works.
     var isLooking: Bool { get }
 
-    /// Takes an answer; whether it waits for it.
+    /// Takes an answer; returns whether it expects it.
     func take(_ news: JobNews) -> Bool
     /// SIGKILL.
     func kill()
-    /// The machine has come to its end.
+    /// Notes the machine's end.
     func ended(_ machine: Machine)
-    /// It has had its turn: holds what it says of why it waits against what it does.
+    /// Compares its reasons for waiting with its behaviour, after its turn.
     func checkWaiting(_ machine: Machine)
-    /// It claims its name: what it has read counts no more.
+    /// Forgets its input, because it claims its name.
     func beginsAnew()
-    /// It offers these in one transaction.
+    /// Notes the offer of these records in one transaction.
     func offers(_ records: [OutgoingRecord])
-    /// A record as it lies in a log; `nil` when it can't be read.
+    /// The record in a log; `nil` when it is unreadable.
     func written(_ record: OutgoingRecord) -> (place: Place, record: LogRecord)?
 }
 
@@ -126,7 +126,7 @@ extension SimulatedJob {
     var frozenUntil: Int64? { run.frozenUntil }
     var now: Moment { simulation.moment }
 
-    /// Somebody starts it: another life, with a machine of its own.
+    /// Starts it: another life, with a machine of its own.
     func begin(_ machine: () -> Machine) {
         run.begin()
         client = TransactionClient()
@@ -134,7 +134,7 @@ extension SimulatedJob {
         go()
     }
 
-    /// The run is over.
+    /// Ends with the run.
     func letGo() { driver = nil }
 
     func kill() {
@@ -142,7 +142,7 @@ extension SimulatedJob {
         end()
     }
 
-    /// SIGTERM, or its operator's word.
+    /// SIGTERM, or its operator's order.
     func stop() {
         log("is told to stop")
         run.isStopping = true
@@ -169,7 +169,7 @@ extension SimulatedJob {
         go()
     }
 
-    // MARK: What it hears
+    // MARK: Inputs
 
     func hear(_ news: News) {
         if case .job(let news) = news {
@@ -185,7 +185,7 @@ extension SimulatedJob {
         go()
     }
 
-    /// Lets the machine turn as long as something has arrived.
+    /// Lets the machine turn while there are inputs.
     func go() {
         guard frozenUntil == nil else { return }
         repeat {
@@ -199,10 +199,10 @@ extension SimulatedJob {
         schedule(tick: isLooking ? simulation.now + Self.turn : .max, wake: driver.machine.nextWake)
     }
 
-    /// What drives a simulated process is the agenda.
+    /// The agenda drives a simulated process.
     func wait(until moment: MonotonicTime?) {}
 
-    /// It turns again at this moment, or when its machine wants to, unless it does before.
+    /// Schedules its next turn at this moment, or at its machine's, unless one comes before.
     private func schedule(tick moment: Int64, wake: MonotonicTime?) {
         var at = moment
         if let wake { at = min(at, Simulation.millisecond(of: wake)) }
@@ -224,7 +224,7 @@ extension SimulatedJob {
         }
     }
 
-    /// Another producer claims the name; claims of those before may still arrive.
+    /// Claims the name with another producer; claims of former ones may still arrive.
     private func claim() {
         run.question += 1
         beginsAnew()
@@ -233,7 +233,7 @@ extension SimulatedJob {
         renewProducer()
     }
 
-    /// Opens a transaction and offers the records, as they lie in a log then.
+    /// Opens a transaction and offers the records in the form that a log has.
     private func produce(_ records: [OutgoingRecord]) {
         do throws(KafkaError) { try beginTransaction() } catch { return run.report(.notProduced(error)) }
         for record in records {
@@ -266,14 +266,14 @@ extension SimulatedJob {
         if let error { run.report(.undelivered(error)) }
     }
 
-    /// It shows in the next transactional call.
+    /// The fence shows in the next transactional call.
     func noteFence() {}
 }
 
 extension Simulation {
-    /// The next record that a reader of committed records gets, if a broker answers for its partition; it is read then.
+    /// Reads the next record for a reader of committed records, if a broker answers for its partition.
     ///
-    /// What retention has deleted is passed over: `auto.offset.reset` is `earliest`.
+    /// Deleted records are passed over: `auto.offset.reset` is `earliest`.
     func nextRecord(_ place: Place, from offset: inout Int64) -> RecordName? {
         offset = max(offset, cluster[place].start)
         guard isReachable(place), cluster.seek(place, from: &offset) else { return nil }

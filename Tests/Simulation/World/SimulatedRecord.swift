@@ -19,8 +19,8 @@ final class SimulatedRecord: LaneRecord, RetainedRecord {
         error = nil
     }
 
-    /// What comes in a record's place: the partition is read to its end, as far as a reader of committed records gets, has
-    /// no such offset, or a batch in it can't be read.
+    /// An error in a record's place: the end for a reader of committed records is reached, the offset does not exist,
+    /// or a batch is unreadable.
     init(_ code: Int32, at name: RecordName, of worker: SimulatedWorker) {
         self.worker = worker
         self.name = name

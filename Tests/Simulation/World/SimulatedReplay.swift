@@ -13,7 +13,7 @@ final class SimulatedReplay: SimulatedJob {
     static let transactionalID = Process(.replay, 0).member
 
     private static let lettersPerTurn = 40
-    /// It looks for letters, results and the operator's wishes so often (milliseconds).
+    /// The interval of its looks for letters, results and the operator's orders (milliseconds).
     static let turn: Int64 = 500
 
     unowned let simulation: Simulation
@@ -23,24 +23,24 @@ final class SimulatedReplay: SimulatedJob {
     var produced: Set<ProductionID> = []
     var run = JobRun()
 
-    // What has arrived, and was not given to the machine.
+    // Inputs that the machine has not been given.
     private var state: KnownState??
     private var isWatching = false
-    /// The machine has asked for letters, and has got none yet.
+    /// The machine has requested letters, and has none yet.
     private var isAsked = false
     private var pause: ReplayPause?
 
-    /// The letters that are read, in the order of their partitions.
+    /// The letters to read, in the order of their partitions.
     private var ranges: [(place: Place, next: Int64, end: Int64)] = []
-    /// How far each partition of the results was read: new ones are not looked for.
+    /// The next offset of each partition of the results; it does not look for new partitions.
     private var results: [Int64] = []
-    /// The dead letters that were offered, as the marks beside them say: two may be of the same event.
+    /// The offered dead letters, by the marks beside them: two may belong to the same event.
     private var offered: Set<RecordName> = []
     /// The machine was told to publish nothing more.
     private var isHeld = false
     /// It was told that it is paused.
     private var wasPaused = false
-    /// The letters that it is to replay, and what it was told of their pace; `nil` of a job that only marks.
+    /// The letters to replay, and the checker of their pace; `nil` for a job that only marks.
     private(set) var order: (letters: [RecordName], ramp: RampChecker)?
 
     init(index: Int, simulation: Simulation) {
@@ -54,9 +54,9 @@ final class SimulatedReplay: SimulatedJob {
 
     // MARK: Life and death
 
-    /// An operator has made a plan, and starts it.
+    /// Starts an operator's plan.
     ///
-    /// - Parameter letters: those that are to be replayed.
+    /// - Parameter letters: the letters to replay.
     func start(_ work: LetterPublication.Order, _ context: ReplayContext, letters: [RecordName]) {
         (pause, isHeld, wasPaused, isWatching, isAsked) = (nil, false, false, false, false)
         (state, ranges, offered, order) = (nil, [], [], nil)
@@ -99,7 +99,7 @@ final class SimulatedReplay: SimulatedJob {
         if end == .complete { simulation.checkReplayed(letters, by: process) }
     }
 
-    // MARK: What it hears
+    // MARK: Inputs
 
     var hasNews: Bool { state != nil }
 
@@ -152,10 +152,10 @@ final class SimulatedReplay: SimulatedJob {
         simulation.logRecord(record, at: now).map { (simulation.place(of: record, $0), $0) }
     }
 
-    /// A replay that is paused or stopped goes on with what it had begun, and with nothing else.
+    /// A replay that is paused or stopped finishes its begun letters, and begins no others.
     func offers(_ records: [OutgoingRecord]) {
         let letters = simulation.replayed(in: records)
-        // What was lost or refused is offered again, as a whole or in parts.
+        // Lost or refused letters are offered again, together or in parts.
         guard !offered.isSuperset(of: letters) else { return }
         offered.formUnion(letters)
         if isHeld { misuse("it was told to publish nothing more, and publishes \(letters.count) dead letters") }
@@ -165,7 +165,7 @@ final class SimulatedReplay: SimulatedJob {
         }
     }
 
-    // MARK: What it gives the machine
+    // MARK: What the machine gets
 
     func deliver(to machine: inout ReplayMachine) {
         if run.isStopping { machine.stop(now: now) }
@@ -226,6 +226,6 @@ final class SimulatedReplay: SimulatedJob {
 }
 
 extension ReplayMachine {
-    /// It has decided how it ends: what it hears from here on changes nothing of that.
+    /// Its end is decided: later inputs do not change it.
     fileprivate var isEnding: Bool { if case .end? = writing { true } else { isOver } }
 }

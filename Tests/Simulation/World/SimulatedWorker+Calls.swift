@@ -27,7 +27,7 @@ extension SimulatedWorker {
         checkPriority(token, name)
         checkPause(token)
         var (result, after) = answer(token, record)
-        // What is not sent needs no connection.
+        // A call that is not sent needs no connection.
         if simulation.trouble == nil, result.failure != .nameNotFound, result.verdict != .oversized {
             (result, after) = connections.carry(
                 token, result, after: after, now: simulation.now, chance: &simulation.chance[.connection])
@@ -51,7 +51,7 @@ extension SimulatedWorker {
         simulation.schedule(.news(process, .answer(token, result)), after: after)
     }
 
-    /// Later answers are judged by these.
+    /// Judges later answers by these settings.
     func use(_ settings: LaneSettings) { statuses = settings.engine.statuses }
 
     func renewCredentials() {
@@ -68,8 +68,8 @@ extension SimulatedWorker {
         return trouble.answer(user: record.user, event: record.event, service: Int(token.service), attempt: calls)
     }
 
-    /// Nothing is called while what was called waits for its commit for too long, nor by somebody who stood still and may
-    /// have lost his partitions meanwhile.
+    /// No call begins while settled events have waited for their commit for too long, nor from a worker that stood
+    /// still and may have lost its partitions meanwhile.
     private func checkExposure() {
         if hasStoodStill {
             simulation.checkers.fail("promise 3: \(process) stood still, has lost its partitions, and calls")
@@ -83,7 +83,7 @@ extension SimulatedWorker {
         guard simulation.scenario.isAtomic else { return }
         let isHolding = lane.engine.refusingTopic != nil
         unrecordedSince = unrecordedSince.filter { id, _ in
-            // What waits for a topic that takes nothing holds up no call that is made to see.
+            // Events that wait for a refusing topic do not delay a trial call.
             lane.engine.isDecided(id) && !(isHolding && record(in: id).map { apart[$0.name] != nil } ?? false)
         }
         let age = unrecordedSince.values.min().map { simulation.now - $0 } ?? 0
@@ -95,7 +95,7 @@ extension SimulatedWorker {
     private func noteExposure(_ token: CallToken) {
         guard lane.engine.isDecided(token.slot), unrecordedSince[token.slot] == nil,
             let record = record(in: token.slot),
-            // What does not fit may be left out of the others' transactions, and is no more than one event.
+            // A record that does not fit may be left out of the others' transactions, and is no more than one event.
             record.record.size == .usual
         else { return }
         unrecordedSince[token.slot] = simulation.now
@@ -107,7 +107,7 @@ extension SimulatedWorker {
         record.duties.first { simulation.checkers.duties[$0].service == Int(token.service) }
     }
 
-    /// Neither too late nor too early, and in order.
+    /// Checks that a call is neither too late nor too early, and in order.
     private func check(_ token: CallToken, _ name: RecordName, _ record: LogRecord) {
         let now = now.wall
         // Its clock may have stepped while the event waited.
@@ -145,7 +145,7 @@ extension SimulatedWorker {
         if !isRetry, !isZombie { simulation.checkers.firstCall(user: record.user, of: name) }
     }
 
-    /// Gives the lane the answers that have come, and holds what becomes of them against the truth.
+    /// Gives the lane the arrived answers, and compares its reactions with the truth.
     func answers(_ body: (CallToken, inout EndedCall) -> Void) {
         let answers = inbox.answers
         inbox.answers = []
@@ -166,7 +166,7 @@ extension SimulatedWorker {
         }
     }
 
-    /// Whether a call that ended so has to wait for the end of the outage: it failed by the outage's cause, or was its probe
+    /// Whether an ended call has to wait for the end of the outage: it failed by the outage's cause, or was its probe
     /// and proved nothing.
     private func waitsForOutage(_ result: CallResult, _ token: CallToken, isProbe: Bool) -> Bool {
         let failedForNow =
@@ -175,8 +175,9 @@ extension SimulatedWorker {
         return switch lane.engine.outage?.reason {
         case .breaker: failedForNow
         case .deadLetterBreaker: failedForNow && isProbe || result.status == lane.engine.outage?.status
-        // While partitions go there is no outage; what trips the dead-letter breaker then is given back.
-        // What is rejected of a campaign that fails alone waits for it to be resumed.
+        // While partitions are revoked there is no outage; rejections that trip the dead-letter breaker then are given
+        // back.
+        // Rejections of a campaign that fails alone wait for its resumption.
         case nil:
             meaning(result) == .rejected && !lane.engine.isRejected(token)
                 && (!lane.engine.isConsuming || lane.engine.isSuspended(token))
@@ -184,12 +185,12 @@ extension SimulatedWorker {
         }
     }
 
-    /// Whether a call without an answer may not be repeated.
+    /// Whether an unanswered call may not be repeated.
     private func isUnanswered(_ result: CallResult) -> Bool {
         result.verdict == .unanswered(mayHaveArrived: true) && !configuration.repeatsUnanswered
     }
 
-    /// What an answer means by the settings of this moment; `nil` without one, or when nobody can be called.
+    /// The meaning of an answer by the current settings; `nil` without one, or when no user can be called.
     private func meaning(_ result: CallResult) -> AnswerClass? {
         switch judged(result, by: configuration.live.statuses).verdict {
         case .delivered: .delivered
@@ -200,7 +201,7 @@ extension SimulatedWorker {
         }
     }
 
-    /// The result with what an answer means by these statuses.
+    /// The result with the answer's meaning by these statuses.
     private func judged(_ result: CallResult, by statuses: StatusTable) -> CallResult {
         guard result.status != 0 else { return result }
         return CallResult(
@@ -208,21 +209,21 @@ extension SimulatedWorker {
             read: result.verdict, statuses: statuses)
     }
 
-    /// Whether an answer says that nobody can be called, by the settings of this moment.
+    /// Whether an answer means that no user can be called, by the current settings.
     private func holds(_ result: CallResult) -> Bool {
         result.status != 0 && meaning(result) == nil
     }
 
     // MARK: Limits
 
-    /// No call begins beyond those that may be in flight.
+    /// No call begins beyond the limit of calls in flight.
     private func checkConcurrency() {
         let calls = lane.engine.load.calls
         guard calls > configuration.live.maxInFlight else { return }
         simulation.checkers.fail("\(process): a call begins, and \(calls) are in flight")
     }
 
-    /// No more calls a second than allowed.
+    /// The calls a second stay within the limit.
     private func checkLimits(_ token: CallToken) {
         let now = simulation.now
         let service = Int(token.service)
@@ -243,8 +244,8 @@ extension SimulatedWorker {
         }
     }
 
-    /// A round of all classes but the most urgent one has eleven calls; a limited push service may be open only in their turns
-    /// a few times in a row.
+    /// A round of all classes but the most urgent one has eleven calls; a limited push service may be open only in
+    /// their turns a few times in a row.
     private static let patienceOfUrgent = 80
 
     /// The calls of the first request topic get their turns however many others wait.
@@ -272,7 +273,7 @@ extension SimulatedWorker {
         guard configuration.deadLetterBreaker.of > 0, !isOfKnownCampaign(token) else { return }
         if lane.engine.outage?.reason == .deadLetterBreaker { mayHaveExcused = true }
         if result.status == 200 { lastDelivery = simulation.now }
-        // A source that was bad by itself counts for nothing while others get through.
+        // A source that was bad by itself does not count while others get through.
         let isExcused = mayHaveExcused && simulation.now < lastDelivery + 10_000
         if lane.engine.outage != nil || result.status != 404 || !lane.engine.isRejected(token) || isExcused {
             rejectedInARow = 0
@@ -280,7 +281,7 @@ extension SimulatedWorker {
         } else {
             rejectedInARow += 1
             if let record = record(in: token.slot) { usersInARow.insert(record.record.user) }
-            // Few users are no wrong path.
+            // A few users are no sign of a wrong path.
             if rejectedInARow > configuration.deadLetterBreaker.of,
                 usersInARow.count
                     >= min(max(10, configuration.deadLetterBreaker.of / 4), configuration.deadLetterBreaker.of)
@@ -290,7 +291,7 @@ extension SimulatedWorker {
         }
     }
 
-    /// What is answered to a campaign stops that campaign.
+    /// Whether the answer concerns a known campaign, which it would stop.
     private func isOfKnownCampaign(_ token: CallToken) -> Bool {
         guard let duty = record(in: token.slot)?.record.duties.first,
             let index = simulation.checkers.duties[duty].campaign
@@ -305,7 +306,7 @@ extension SimulatedWorker {
         return duty(record.record, token)
     }
 
-    /// What an answer means for the truth, before the engine hears of it.
+    /// Notes the effect of an answer on the truth, before the engine hears of it.
     private func note(_ token: CallToken, _ result: CallResult) {
         let wasCounted = counted.remove(token) != nil
         let isFormer = sentAt.removeValue(forKey: token).map { $0 < credentialsChangedAt } ?? false
@@ -317,7 +318,7 @@ extension SimulatedWorker {
         if let wait = result.retryAfter { simulation.checkers.toldToWait(duty, wait.count) }
         if isUnanswered(result) { simulation.checkers.wasUnanswered(duty) }
         if meaning(result) == .credentials { simulation.checkers.heardRefusal(duty, ofFormerCredentials: isFormer) }
-        // What it hears counts for nothing any more.
+        // Its inputs no longer count.
         guard !isZombie else { return }
         switch (meaning(result), result.failure) {
         case (.delivered, _), (.rejected, _):

@@ -1,16 +1,16 @@
 import HeraldEvents
 import HeraldWorker
 
-/// What a worker knows of campaigns.
+/// A worker's knowledge of campaigns.
 extension SimulatedWorker {
-    /// Its lanes hear what a campaign is to do.
+    /// Tells its lanes a campaign's state.
     func hears(_ control: CampaignControl, of name: String) {
         log("hears that \(name) is \(control.state)")
         if let index = Simulation.campaign(named: name) { toldCampaigns[index] = control }
         tell(.campaign(name, control))
     }
 
-    /// No call of a campaign that does not run, as far as the worker knows.
+    /// A campaign that is not running, as far as the worker knows, has no calls.
     func checkCampaign(_ name: RecordName, _ record: LogRecord) {
         guard let duty = record.duties.first, let index = simulation.checkers.duties[duty].campaign,
             let state = toldCampaigns[index]?.state, state != .running

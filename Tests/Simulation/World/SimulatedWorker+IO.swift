@@ -44,7 +44,7 @@ extension SimulatedWorker: SimulatedIO, TransactionalProcess {
         let isAnew = fetched.isEmpty
         let starts = positions.map { isAnew ? start(of: $0.0, at: $0.offset) : restart(of: $0.0, at: $0.offset) }
         for place in places { simulation.cluster[simulation.cluster.current(place)].takers.removeAll { $0 == index } }
-        // Others than before: what waited for its offset has one.
+        // The partitions have changed: a partition without an offset has one now.
         if isAnew || starts.count != places.count {
             let former = Dictionary(zip(places, isAnew ? [] : begunAt)) { first, _ in first }
             begunAt = starts.map { start in
@@ -61,9 +61,9 @@ extension SimulatedWorker: SimulatedIO, TransactionalProcess {
         noteUnknown()
     }
 
-    /// Where a partition is read from first.
+    /// The start of reading a partition.
     ///
-    /// What it was told may be of the topic that had this name before.
+    /// The worker's offset may belong to the former topic of this name.
     private func start(of partition: TopicPartition, at offset: Int64) -> FetchedQueues.Start {
         let current = simulation.place(partition)
         let start = FetchedQueues.Start(place: current, offset: offset < 0 ? simulation.cluster[current].start : offset)
@@ -74,7 +74,7 @@ extension SimulatedWorker: SimulatedIO, TransactionalProcess {
         return FetchedQueues.Start(place: former, offset: start.offset, wanted: committed)
     }
 
-    /// Where it is read from again: of a topic that was recreated, as its former one, or from its beginning.
+    /// The start of reading it again: in a recreated topic at the former topic's offset, or at its beginning.
     private func restart(of partition: TopicPartition, at offset: Int64) -> FetchedQueues.Start {
         let current = simulation.place(partition)
         let first = simulation.cluster[current].start
@@ -83,18 +83,19 @@ extension SimulatedWorker: SimulatedIO, TransactionalProcess {
             let engineIndex = lane.engine.index(of: partition.partition, in: partition.topic),
             let wanted = lane.engine.nextOffset(of: engineIndex)
         else { return start }
-        // Only a recreated topic takes it back. What the lane was given says less: behind a batch in question it takes none.
+        // Only a recreated topic takes it back. The lane's own offset is lower: behind a batch in question it takes no
+        // records.
         let committed = told.first { name($0.place) == partition }?.offset ?? 0
         guard wanted < committed || wanted <= first else {
             return FetchedQueues.Start(place: places[index], offset: start.offset, wanted: wanted)
         }
         begunAt[index] = 0
-        // What was committed was of the former one: the next time it tells nothing of how far this one was read.
+        // The committed offset belonged to the former topic: it is no evidence about this one's position.
         told.removeAll { name($0.place) == partition }
         return start
     }
 
-    /// Which of its partitions has this name.
+    /// The index of its partition with this name.
     private func index(of partition: TopicPartition) -> Int? { places.firstIndex { name($0) == partition } }
 
     func place(_ partition: TopicPartition) -> Place {
@@ -103,7 +104,7 @@ extension SimulatedWorker: SimulatedIO, TransactionalProcess {
 
     func unassign() {
         log("gives its partitions back")
-        // Who may not commit any more has nothing to wait for.
+        // A worker that may not commit any more has nothing to wait for.
         if let lostSince, simulation.now > lostSince + 100 {
             simulation.checkers.fail("\(process) has kept partitions that it had lost")
         }
@@ -136,7 +137,7 @@ extension SimulatedWorker: SimulatedIO, TransactionalProcess {
         }
     }
 
-    /// What was called and may not be committed may be called again by somebody else.
+    /// Called events without a commit may be called again by another worker.
     func endAssignment() {
         for progress in lane.engine.progress {
             guard let done = progress.done else { continue }
@@ -229,7 +230,7 @@ extension SimulatedWorker: SimulatedIO, TransactionalProcess {
         fetched.resume(index)
     }
 
-    // MARK: People
+    // MARK: Log
 
     func announce(_ notice: Notice, outage: Outage?) {
         log("notice: \(notice)")
@@ -240,7 +241,7 @@ extension SimulatedWorker: SimulatedIO, TransactionalProcess {
             if !simulation.cluster.rivalled.contains(transactionalID) {
                 simulation.checkers.fail("\(process) says that another process writes under its name, and none does")
             }
-        // The credentials may be accepted again: calls from before say nothing of those from now on.
+        // The credentials may be accepted again: earlier calls are no evidence about later ones.
         case .outageEnded: credentialsChangedAt = simulation.now
         case .passedOver(let passed):
             let partition = TopicPartition(topic: passed.topic, partition: passed.partition)
@@ -259,7 +260,7 @@ extension SimulatedWorker: SimulatedIO, TransactionalProcess {
         let (name, status) = (failures.campaign, failures.status)
         log("says of \(name): \(failures.reason)")
         let index = Simulation.campaign(named: name) ?? -1
-        // By then the engine holds it.
+        // By then the engine knows it.
         if status != nil { simulation.checkers.pausedCampaigns.insert(index) }
         if toldCampaigns[index] == nil || status == nil && toldCampaigns[index]?.pauseIfFailures == nil {
             simulation.checkers.fail("campaign \(index) has no bound for failures")

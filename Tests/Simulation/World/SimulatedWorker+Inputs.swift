@@ -6,7 +6,7 @@ import HeraldKernel
 import HeraldTime
 import HeraldWorker
 
-/// What has arrived at a worker and its lane has not taken.
+/// Inputs of a worker that its lane has not taken.
 struct Inbox {
     var events: LaneEvents = []
     var messages: [LaneMessage] = []
@@ -16,7 +16,7 @@ struct Inbox {
     var acknowledgements: [(id: ProductionID, error: KafkaError?)] = []
 }
 
-/// What a worker hears.
+/// A worker's inputs.
 extension SimulatedWorker {
     func hear(_ news: News) {
         if case .tick(let number) = news, number != nextTick.number { return }
@@ -28,7 +28,7 @@ extension SimulatedWorker {
         case .credentialsRenewed: tell(.credentialsRenewed)
         case .credentialsChanged: tell(.credentialsChanged)
         case .revoked:
-            // Not what was asked of it as the member that it was before it joined anew.
+            // A request to its former membership does not count.
             guard !isZombie, simulation.cluster.members[process.member]?.isRevoking == true else { return }
             log("is to give its partitions back")
             stop(timeout: configuration.revokeTimeout)
@@ -44,14 +44,14 @@ extension SimulatedWorker {
             lostSince = simulation.now
             tell(.revoke([], lost: true))
         case .assigned(let generation, let places):
-            // A member hears of a generation once it has asked for it, and not when the next one has begun.
+            // A member hears of a generation after it has requested it, and before the next one begins.
             guard simulation.cluster.isMember(process.member, of: generation) else { return }
             isAssigned = true
             self.generation = generation
             self.places = places
             tell(.assign(places.map(name)))
         case .offsets(let assignment, let offsets):
-            // Who lost what he asked about is told so before he takes it.
+            // A worker that lost the partitions hears of that before the answer.
             guard !isZombie else { return }
             if assignment == askedFor { note(offsets) }
             tell(.starts(assignment: assignment, .success(offsets.map(start))))
@@ -72,7 +72,7 @@ extension SimulatedWorker {
         }
     }
 
-    /// Where another program has committed more than was done when the worker had the partition, it has to say so.
+    /// Where another program has committed beyond the worker's own position, the worker has to report it.
     private func expectNotices(of offsets: [Committed]) {
         for committed in offsets {
             guard let offset = committed.offset, let stood = stood.removeValue(forKey: committed.place) else {
@@ -82,7 +82,7 @@ extension SimulatedWorker {
         }
     }
 
-    /// What it was told before counts where nobody answers now.
+    /// The former offset counts where no broker answers now.
     private func note(_ offsets: [Committed]) {
         told = offsets.map { committed in
             guard case .unanswered = committed.evidence else { return committed }
@@ -127,7 +127,7 @@ extension SimulatedWorker {
         go()
     }
 
-    /// Fetches what there is room for; a queue that fills wakes the lane.
+    /// Fetches records as far as there is room; a queue that fills wakes the lane.
     func fetch() {
         let hasFilled = fetched.fetch(from: simulation.cluster, now: simulation.now) { [simulation, places] in
             simulation.chance[.take].below(places.count)
@@ -136,7 +136,7 @@ extension SimulatedWorker {
         noteUnknown()
     }
 
-    /// What it fetches is of a topic that was recreated, and it can't know.
+    /// Notes that it fetches a recreated topic's records without knowing it.
     func noteUnknown() {
         for (index, offset) in fetched.takeUnknown() {
             let place = fetched.places[index]
@@ -146,7 +146,7 @@ extension SimulatedWorker {
         }
     }
 
-    /// Lets the lane turn as long as it has something to do, and checks its bounds.
+    /// Lets the lane turn while it has work, and checks its bounds.
     func go() {
         guard isRunning, hasLaneStarted else { return }
         repeat {
@@ -189,7 +189,7 @@ extension SimulatedWorker {
 
     private func scheduleTick() {
         let wake = lane.deadline
-        // Nothing waits for its time.
+        // No event waits for a time.
         guard wake.nanoseconds < .max / 2 else { return }
         let at = Simulation.millisecond(of: wake)
         if at < nextTick.at {

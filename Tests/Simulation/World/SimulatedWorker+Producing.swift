@@ -52,7 +52,7 @@ extension SimulatedWorker {
         return bytes.withUnsafeBytes { Array($0) }
     }
 
-    /// Hands over what became of records; one is heard of once.
+    /// Hands over the outcomes of records, each once.
     func deliveries(_ body: (ProductionID, KafkaError?) -> Void) {
         let acknowledgements = inbox.acknowledgements
         inbox.acknowledgements = []
@@ -67,13 +67,13 @@ extension SimulatedWorker {
         }
     }
 
-    /// So often an event is refused at most for others of its batch.
+    /// The largest number of times that an event is refused because of others in its batch.
     private static let mostRefusals = 50
 
     private func noteRefusal(of name: RecordName, in slot: SlotID) {
         apart[name] = apart[name] ?? client.number
         guard companions.count > 1 else {
-            // It is to blame itself, and holds up nobody's calls.
+            // The event itself is the cause, and delays no other calls.
             unrecordedSince[slot] = nil
             return
         }
@@ -97,10 +97,10 @@ extension SimulatedWorker {
 
     private var isAtomic: Bool { simulation.scenario.isAtomic }
 
-    /// After this long (milliseconds) topics take larger records.
+    /// After this time (milliseconds) topics accept larger records.
     private static let topicsAreMended: Int64 = 90_000
 
-    /// Why the producer or the broker does not take a record, if so.
+    /// The reason for which the producer or the broker refuses a record, if so.
     private func refusal(of production: Production, _ record: LogRecord) -> ProductionFailure? {
         if let omissions = production.copy?.omissions {
             let isTooLarge =
@@ -111,12 +111,12 @@ extension SimulatedWorker {
                 case .enormous: !omissions.contains(.value)
                 case .impossible: simulation.now < Simulation.start + Self.topicsAreMended
                 }
-            // Most topics are known beforehand, and the others' brokers say so.
+            // Most topics' limits are known beforehand, and the others' brokers report theirs.
             if isTooLarge {
                 let isUnknown = simulation.chance[.unknownLimit].happens(simulation.scenario.unknownLimits)
                 return isUnknown ? .tooLarge : .doesNotFit
             }
-            // A batch with too large a record is refused as a whole.
+            // A batch with an oversized record is refused as a whole.
             if isAtomic, record.size != .usual, simulation.chance[.batch].happens(200_000) { return .tooLarge }
         }
         if simulation.chance[.fullQueue].happens(simulation.scenario.fullQueues) { return .queueFull }
@@ -125,16 +125,16 @@ extension SimulatedWorker {
         return isRefused || isInvalid(record) ? .refused : nil
     }
 
-    /// Whether the broker refuses what is written of it.
+    /// Whether the broker refuses the record.
     func isInvalid(_ record: LogRecord) -> Bool {
         record.size == .invalid && simulation.now < Simulation.start + Self.topicsAreMended
     }
 
-    /// Events of which the broker refused a record take nobody else's transaction along again.
+    /// An event with a refused record takes no other transaction along again.
     private func checkCompany(_ name: RecordName) {
         guard isAtomic else { return }
         companions.insert(name)
-        // Whether those that do not fit were left out only the engine knows.
+        // Only the engine knows whether oversized ones were left out.
         let known = companions.subtracting(unfit)
         let culprits = known.filter { apart[$0, default: .max] < client.number }
         guard let culprit = culprits.first, culprits.count < known.count else { return }
@@ -147,7 +147,7 @@ extension SimulatedWorker {
         return simulation.cluster.number(of: name) ?? 0
     }
 
-    /// What the record says, as somebody reads it who knows nothing of the engine.
+    /// The record's content, for a reader that knows nothing of the engine.
     private func effect(
         of production: Production, settling name: RecordName, _ record: LogRecord, _ written: LogRecord
     ) -> Effect {
@@ -191,7 +191,7 @@ extension SimulatedWorker {
         }
     }
 
-    /// Those of a record's duties that are for these push services; the empty name is an event that can't be read.
+    /// The record's duties for these push services; the empty name stands for an unreadable event.
     private func duties(of record: LogRecord, services: [String]) -> [Int] {
         let names = simulation.scenario.pushServices.names
         return record.duties.filter { duty in
@@ -202,7 +202,7 @@ extension SimulatedWorker {
 
     private func send(_ id: ProductionID, _ place: Place, _ record: LogRecord, _ effect: Effect) {
         let isLost = simulation.chance[.lostAcknowledgement].happens(simulation.scenario.lostAcknowledgements)
-        // The broker has it and the worker does not know: at least once means that it is written again.
+        // The broker has it without the worker's knowledge: at least once means that it is written again.
         if isLost { hit(effect.settles) }
         simulation.schedule(
             .request(process, .append(id, place, record, effect, isAcknowledgementLost: isLost)),
@@ -211,7 +211,7 @@ extension SimulatedWorker {
 }
 
 extension Production {
-    /// The event that goes on, if it is not a result.
+    /// The event that continues, unless it is a result.
     var copy: EventCopy? { if case .copy(let copy) = content { copy } else { nil } }
 
     var isRetry: Bool { if case .retry = copy?.destination { true } else { false } }

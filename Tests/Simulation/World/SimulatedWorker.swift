@@ -8,7 +8,7 @@ import HeraldWorker
 ///
 /// | file | part |
 /// |---|---|
-/// | `SimulatedWorker+Inputs.swift` | what it hears, and when its lane turns |
+/// | `SimulatedWorker+Inputs.swift` | its inputs, and its lane's turns |
 /// | `SimulatedWorker+IO.swift` | what its lane drives: the group and the records |
 /// | `SimulatedWorker+Calls.swift` | calls of the backend |
 /// | `SimulatedWorker+Producing.swift` | records that it writes |
@@ -18,46 +18,46 @@ final class SimulatedWorker {
     let index: Int
     private(set) var life = 0
     private(set) var isRunning = false
-    /// What it was told last, which it begins its next life with.
+    /// Its latest settings, which its next life begins with.
     private(set) var configuration: EngineConfiguration
-    /// By which its port judges answers: as its lane said.
+    /// The statuses by which its port judges answers, as its lane has set them.
     var statuses = StatusTable.usual
-    /// The most events that there may be in this life.
+    /// The limit of events in this life.
     private(set) var maxBuffered = 0
-    /// The lane of this life; it knows its worker, and has to be let go in the end.
+    /// The lane of this life; it knows its worker, and has to be released in the end.
     private var runningLane: Lane<SimulatedWorker>?
     var inbox = Inbox()
-    /// What it follows campaigns with.
+    /// Its follower of campaigns.
     private(set) var controls: SimulatedControls?
-    /// Its lane waits until it is known what stands in the campaigns topic.
+    /// Its lane starts when the content of the campaigns topic is known.
     var hasLaneStarted: Bool { runningLane != nil }
 
     // The assignment.
     var generation = 0
     var places: [Place] = []
-    /// What is fetched of them.
+    /// Their fetched records.
     var fetched = FetchedQueues(limit: 1)
     /// The lane's number of the assignment whose offsets it asked for last.
     var askedFor = 0
-    /// What it was told to be committed of each of them when it was assigned.
+    /// The committed offsets that it was told at the assignment.
     var told: [Committed] = []
-    /// Where it began to take from each of them.
+    /// The offsets from which it began to take records.
     var begunAt: [Int64] = []
 
-    /// How many records are in the engine's slots.
+    /// The number of records in the engine's slots.
     var retainedRecords = 0
-    /// When the lane turned last, and for how long it has stood still since.
+    /// The lane's last turn, and the time for which it has stood still since.
     var lastTurn: Int64 = 0
     var frozenFor: Int64 = 0
-    /// Somebody writes under its name, and it was told.
+    /// It knows that another process writes under its name.
     var hasRival = false
-    /// The next tick: when it comes, and its number, because an earlier one may have taken its place.
+    /// The next tick, with its number, because an earlier one may have replaced it.
     var nextTick: (at: Int64, number: Int) = (.max, 0)
-    /// Nothing reaches it before this moment.
+    /// It gets no inputs before this moment.
     private(set) var frozenUntil: Int64?
     /// It has joined its group.
     var isMember = false
-    /// Counts how often this life of it did.
+    /// The number of joins in this life.
     private(set) var joins = 0
     /// It was given partitions, or none, and has not given them back.
     var isAssigned = false
@@ -67,49 +67,49 @@ final class SimulatedWorker {
     private(set) var isZombie = false
     /// It was told to stop or to give its partitions back.
     var isStopping = false
-    /// Then: before this moment nothing may be given up.
+    /// In that case: before this moment nothing may be given up.
     var stopDeadline: Int64 = 0
     /// The latest commit was not acknowledged.
     var commitIsDoubtful = false
-    /// How far its wall clock is off.
+    /// The deviation of its wall clock.
     private(set) var skew: Int64 = 0
 
     // For the checkers.
-    /// The record that was called last for each user, or each partition, by the order that is kept.
+    /// The record called last for each user or partition, by the kept order.
     var active: [OrderLine: RecordName] = [:]
-    /// Records of which others of their line were called later: it is not their turn any more.
+    /// Records with later ones of their line called: their turn is over.
     var passed: Set<RecordName> = []
     /// Calls under way.
     var callsOut: [RecordName: Int] = [:]
-    /// Since when events are decided whose calls would be made again after a kill.
+    /// Since when events are settled whose calls would be repeated after a kill.
     var unrecordedSince: [SlotID: Int64] = [:]
-    /// How far the partitions of its earlier assignments were done.
+    /// The positions in the partitions of its earlier assignments.
     var stood: [Place: Int64] = [:]
-    /// The same where another program has committed more, until the worker says so.
+    /// The same where another program has committed beyond them, until the worker reports it.
     var unnoticed: [Place: Int64] = [:]
     /// Since when it knows that its partitions are lost; a freeze makes it forget.
     var lostSince: Int64?
-    /// It stood still for longer than it may without being told that it is still a member.
+    /// It stood still for longer than allowed, and has no proof of its membership since.
     private(set) var hasStoodStill = false
     /// Records on their way to the broker.
     var produced: Set<ProductionID> = []
-    /// Events of which a record was refused, and the number of that transaction.
+    /// Events with a refused record, and the number of that transaction.
     var apart: [RecordName: Int] = [:]
-    /// Events of which a record was too large, as was known before.
+    /// Events with a record that was known to be too large.
     var unfit: Set<RecordName> = []
-    /// How often each was refused together with others.
+    /// The number of times that each was refused together with others.
     var refusedTogether: [RecordName: Int] = [:]
-    /// Its engine has found that a topic takes nothing; when it called last since then.
+    /// Its engine has found that a topic takes nothing; the moment of its last call since then.
     var heldCall: Int64?
-    /// Whose records the open transaction has.
+    /// The events with records in the open transaction.
     var companions: Set<RecordName> = []
-    /// What its calls are made over.
+    /// The connections of its calls.
     var connections = SharedConnections(losses: 0)
     /// Calls that count as an attempt.
     var counted: Set<CallToken> = []
-    /// When each call was sent.
+    /// The moment of each call.
     var sentAt: [CallToken: Int64] = [:]
-    /// When its lane heard last of other credentials, or that they are accepted again.
+    /// The last moment at which its lane heard of other credentials, or of their acceptance.
     var credentialsChangedAt: Int64 = 0
     /// The calls of the last second.
     var limitedCalls: [(at: Int64, service: Int)] = []
@@ -121,16 +121,16 @@ final class SimulatedWorker {
     var lastDelivery: Int64 = .min / 2
     /// Whether the engine may have found a source that is bad by itself.
     var mayHaveExcused = false
-    /// For each push service: how many calls of the first request topic wait, and how many others were made meanwhile.
+    /// For each push service: the number of waiting calls of the first request topic, and of others made meanwhile.
     var passedUrgent: [Int: (waiting: Int, calls: Int)] = [:]
-    /// What it was told of campaigns.
+    /// The campaigns' states that it heard.
     var toldCampaigns: [Int: CampaignControl] = [:]
 
     var client = TransactionClient()
 
-    /// A member that says nothing for so long is out of the group (milliseconds).
+    /// A silent member is out of the group after this time (milliseconds).
     static let session: Int64 = 10_000
-    /// How long a drain may take at most, with brokers that are away (milliseconds).
+    /// The longest time of a drain with absent brokers (milliseconds).
     static let patience: Int64 = 120_000
 
     init(index: Int, simulation: Simulation) {
@@ -140,7 +140,7 @@ final class SimulatedWorker {
         chooseSkew()
     }
 
-    /// Its wall clock steps.
+    /// Steps its wall clock.
     func chooseSkew() {
         let skew = simulation.scenario.skew.count
         guard skew > 0 else { return }
@@ -148,7 +148,7 @@ final class SimulatedWorker {
         log("its clock is off by \(self.skew) ms")
     }
 
-    /// It looks at what is fetched ahead; for everything else it is woken.
+    /// It looks at the records fetched ahead; for everything else it is woken.
     private static var intervals: LaneIntervals {
         var intervals = LaneIntervals.never
         intervals.look = LaneIntervals.usual.look
@@ -199,7 +199,7 @@ final class SimulatedWorker {
         controls.start()
     }
 
-    /// What stands in the campaigns topic is known, or that takes too long.
+    /// Starts the lane, because the content of the campaigns topic is known, or that takes too long.
     func startsLane() {
         guard !hasLaneStarted else { return }
         lastTurn = simulation.now
@@ -212,13 +212,13 @@ final class SimulatedWorker {
         go()
     }
 
-    /// The run is over.
+    /// Ends with the run.
     func letGo() {
         controls?.end()
         (runningLane, controls) = (nil, nil)
     }
 
-    /// SIGKILL: everything in memory is gone; the session ends later; the process is started again.
+    /// SIGKILL: the memory is lost; the session ends later; the process is started again.
     func crash() {
         log("is killed")
         hitInMemory()
@@ -238,13 +238,13 @@ final class SimulatedWorker {
         simulation.schedule(.sessionEnds(process, join: joins), after: Self.session)
     }
 
-    /// The group goes on without it although it is well.
+    /// Ends its session although it is healthy.
     func loseSession() {
         guard isAssigned, !isZombie else { return }
         log("is not heard of by the group")
         sessionEnded()
         simulation.rebalance(telling: simulation.cluster.remove(process.member))
-        // Some hear of it at once, and some when their commits have been refused for a while.
+        // Some hear of it at once, and others after a while of refused commits.
         let latest: Int64 = simulation.chance[.sessionLoss].pick([0, 20, 3_000])
         simulation.schedule(.news(process, .lost), after: simulation.chance[.sessionLoss].between(0, latest))
     }
@@ -252,7 +252,7 @@ final class SimulatedWorker {
     func thaw(after duration: Int64) {
         log("goes on")
         frozenUntil = nil
-        // A shorter one is no longer than what any call may wait for its commit, and what it had asked to wait is no part.
+        // A shorter standstill is within the wait of any call for its commit, and a requested wait does not count.
         let limit = configuration.maxUnrecorded + LaneIntervals.usual.poll
         hasStoodStill = isZombie && .milliseconds(duration) >= limit
         frozenFor += duration
@@ -263,7 +263,7 @@ final class SimulatedWorker {
         recordsArrived()
     }
 
-    /// The group goes on without it, and it does not know.
+    /// Ends its session without its knowledge.
     func sessionEnded() {
         isZombie = true
         forgetEvents()
@@ -298,13 +298,13 @@ final class SimulatedWorker {
         go()
     }
 
-    /// SIGHUP, and a file that was changed.
+    /// SIGHUP, after a change of the file.
     func change(to settings: LiveConfiguration) {
         log("is told other settings: \(settings.maxInFlight) calls in flight")
         configuration.live = settings
         guard hasLaneStarted else { return }
         maxBuffered = max(maxBuffered, configuration.maxBuffered)
-        // What was allowed before says nothing.
+        // The former limit does not matter.
         limitedCalls = []
         rejectedInARow = 0
         usersInARow = []
@@ -322,13 +322,13 @@ final class SimulatedWorker {
         if isOff { simulation.checkers.fail("\(process) stands still for a breaker that is off") }
     }
 
-    /// From here on nothing new may be called, and what is under way is waited for.
+    /// From now on no new call may begin, and calls under way are waited for.
     func stop(timeout: Milliseconds) {
         if !isStopping { stopDeadline = simulation.now + timeout.count }
         isStopping = true
     }
 
-    /// Events were given up: only when the time is over, or when somebody else has them already.
+    /// Events were given up: only after the time-out, or when another worker has them already.
     func gaveUp() {
         if simulation.now < stopDeadline, simulation.cluster.accepts(member: process.member, generation: generation) {
             simulation.checkers.fail("promise 3: \(process) gives up \(stopDeadline - simulation.now) ms too soon")
@@ -359,7 +359,7 @@ final class SimulatedWorker {
         for place in places { simulation.cluster[simulation.cluster.current(place)].takers.removeAll { $0 == index } }
     }
 
-    /// Nobody knows any more what it knew of events that came before.
+    /// Its memory of earlier events is lost.
     private func forgetEvents() {
         if !fetched.isEmpty { simulation.checkers.isKnowledgeLost = true }
     }
@@ -390,17 +390,17 @@ final class SimulatedWorker {
         retainedRecords = 0
     }
 
-    /// What was taken and is not durable may be called again by somebody else.
+    /// Events that were taken and are not durable may be called again by another worker.
     func hitInMemory() {
         guard hasLaneStarted else { return }
         for case let record? in lane.records { hit(record.name) }
-        // Without transactions what was written may not be committed.
+        // Without transactions, written records may not be committed.
         guard !simulation.scenario.isAtomic else { return }
         for (place, taken) in zip(places, fetched.taken) {
             let committed = simulation.cluster[place].standing
             for offset in committed..<max(committed, taken) {
                 let name = RecordName(place: place, offset: offset)
-                // What has found no room was not taken.
+                // A record without room was not taken.
                 if name != lane.refused?.record.name { hit(name) }
             }
         }
@@ -412,17 +412,17 @@ final class SimulatedWorker {
         simulation.checkers.wasPassed(user: record.user, name)
     }
 
-    /// The lane has put a record into one of the engine's slots.
+    /// Notes that the lane has put a record into one of the engine's slots.
     func retained(_ name: RecordName) {
         retainedRecords += 1
-        // Somebody else has it too.
+        // Another worker has it too.
         if isZombie, !simulation.scenario.isAtomic { hit(name) }
     }
 
-    /// The lane gives a record back that was in one of the engine's slots.
+    /// Notes that the lane gives back a record from one of the engine's slots.
     func released(_ name: RecordName) {
         retainedRecords -= 1
-        // Events that are given up are released with that word.
+        // Events that are given up are released with that notice.
         if isStopping, lane.engine.actions.contains(where: { if case .notice(.gaveUp) = $0 { true } else { false } }) {
             hit(name)
         }

@@ -2,9 +2,9 @@ import HeraldCore
 import HeraldKernel
 import HeraldWorker
 
-/// What becomes of a request that reaches the broker.
+/// The broker's handling of requests.
 extension Simulation {
-    /// A record that finds no leader for so long fails (milliseconds): `message.timeout.ms`.
+    /// A record fails after this time without a leader (milliseconds): `message.timeout.ms`.
     private static let messageTimeout: Int64 = 8_000
 
     func arrive(_ process: Process, _ request: Request) {
@@ -43,7 +43,7 @@ extension Simulation {
         schedule(.news(process, news), after: self[process][.answer].between(0, 15))
     }
 
-    /// The client sends it again until somebody takes it, or until its time is over.
+    /// The client sends it again until a broker takes it, or until its time is over.
     func postpone(_ request: Request, of process: Process, until moment: Int64) {
         switch request {
         case .write(let id, _, _, _, _, let transaction, let sentAt) where moment - sentAt > Self.messageTimeout:
@@ -62,7 +62,7 @@ extension Simulation {
     }
 
     func again(_ request: Request, of process: Process) {
-        // What a dead process waits for nobody asks for again.
+        // A dead process repeats no request.
         guard living(process) != nil else { return }
         schedule(.request(process, request), after: self[process][.retry].between(5, 100))
     }
@@ -110,7 +110,7 @@ extension Simulation {
             return
         }
         let places = member.assignment.map(cluster.current)
-        // What does not exist has no end, which is asked for too.
+        // A missing topic has no end, which is requested too.
         guard places.allSatisfy({ topicsBackAt[$0.topic, default: 0] <= now }) else {
             again(request, of: process)
             return
@@ -121,7 +121,7 @@ extension Simulation {
                 return Committed(place: place, offset: nil, metadata: "", evidence: .unanswered(.timedOut))
             }
             let evidence = evidence(of: place)
-            // Before its first record is taken, as the worker has it.
+            // Before its first record is taken, from the worker's view.
             if evidence == .absent, cluster[place].committed == nil {
                 log("\(cluster.name(place)) has its first offset: \(cluster[place].start)")
                 cluster[place].committed = cluster[place].start
@@ -133,7 +133,7 @@ extension Simulation {
         tell(process, .offsets(assignment: assignment, offsets))
     }
 
-    /// What a commit says is what the next owners will start with.
+    /// A commit's content is the start of the next owners.
     func check(_ positions: [Position], of process: Process) {
         for position in positions {
             let place = position.place
@@ -143,14 +143,14 @@ extension Simulation {
         }
     }
 
-    /// What a commit says has to be true.
+    /// Checks that a commit tells the truth.
     func checkCommit(_ position: Position) {
-        // Of a topic that is gone it says nothing to anybody.
+        // For a deleted topic it tells nothing.
         guard !cluster.isDeleted(position.place) else { return }
         let before = cluster[position.place].standing
         let log = cluster[position.place]
         guard position.offset <= log.end else {
-            // What the group knows is of before the log was cut off, and its member has not heard of that yet.
+            // The group's offset is from before the log was cut off, and its member has not heard of that yet.
             let told = Position(place: position.place, offset: log.committed ?? 0, metadata: log.metadata)
             if position.offset > cluster.reach(of: told) {
                 let name = cluster.name(position.place)
@@ -160,7 +160,7 @@ extension Simulation {
         }
         checkers.committed(
             position, from: before,
-            // What comes there later is younger.
+            // Later records there are younger.
             timestamp: { $0 < log.end ? log.records[Int($0)].timestamp : .max },
             isVisible: { self.cluster.isData(position.place, $0) })
         guard let evidence = map(position.metadata, position.offset, position.place)?.evidence else { return }
@@ -186,7 +186,7 @@ extension Simulation {
             tell(process, .acknowledged(id, .other))
             return
         }
-        // What has left the process arrives, whether or not the process still lives.
+        // A request that has left the process arrives, whether or not the process still lives.
         let name = RecordName(place: place, offset: cluster.append(record, to: place))
         log("appended \(checkers.text(name)) for \(checkers.text(effect.settles)): \(effect.kind)")
         checkers.appended(effect, at: name)
@@ -200,7 +200,7 @@ extension Simulation {
         }
     }
 
-    /// A commit reaches the broker, or not, and so does its reply the worker.
+    /// A commit reaches the broker, or not, and its reply the worker, or not.
     private func commit(_ process: Process, sequence: UInt64, generation: Int, _ positions: [Position]) {
         let isAccepted = cluster.accepts(member: process.member, generation: generation)
         let isHit = chance[.lostMessage].happens(scenario.lostMessages)

@@ -5,20 +5,20 @@ import HeraldKafka
 import HeraldTime
 import HeraldWorker
 
-/// What readers of the campaigns topic know.
+/// The knowledge of readers of the campaigns topic.
 struct KnownCampaigns {
-    /// How far each partition was read.
+    /// The next offset of each partition.
     var positions: [Int64] = []
     var index = CampaignIndex()
 }
 
-/// Campaigns, and whoever pauses, resumes and cancels them.
+/// Campaigns, and operators that pause, resume and cancel them.
 extension Simulation {
-    /// Nobody leaves a campaign paused for longer (milliseconds).
+    /// The longest pause of a campaign (milliseconds).
     private static let longestPause: Int64 = 900_000
-    /// Workers look after a change within this time (milliseconds).
+    /// Workers apply a change within this time (milliseconds).
     private static let newsTime: Int64 = 1_000
-    /// Before an operator tries again (milliseconds).
+    /// The time until an operator tries again (milliseconds).
     private static let patience: Int64 = 1_000
 
     func startCampaigns() {
@@ -46,7 +46,7 @@ extension Simulation {
 
     func resume(_ index: Int) {
         guard campaigns[index]?.state == .paused else { return }
-        // Without a bound from here on: or one whose events all fail would be paused for ever.
+        // Without a limit from now on: otherwise a campaign whose events all fail would be paused for ever.
         if !set(.running, campaign: index) { schedule(.resumeCampaign(index), after: Self.patience) }
     }
 
@@ -62,7 +62,7 @@ extension Simulation {
         return true
     }
 
-    /// A worker is about to say that a campaign is paused: an operator may say something else at this moment.
+    /// A worker is about to record a pause: an operator may record something else at this moment.
     func workerDecides(_ index: Int) {
         guard index < Scenario.campaigns, chance[.campaign].below(4) == 0 else { return }
         _ = set(.running, campaign: index, pauseIfFailures: scenario.pauseIfFailures)
@@ -80,7 +80,7 @@ extension Simulation {
         Place(topic: campaignsTopic ?? 0, partition: Int(key.last ?? 0) % scenario.partitions)
     }
 
-    /// A control record of an operator or a worker is there.
+    /// Adds a control record of an operator or a worker.
     func append(_ control: CampaignControl, under key: [UInt8]) {
         let place = place(ofControl: key)
         let record = LogRecord(key: key, value: control.encoded(), timestamp: now)
@@ -92,7 +92,7 @@ extension Simulation {
         wake(place)
     }
 
-    /// Reads the campaigns topic as everybody does.
+    /// Reads the campaigns topic like all of its readers.
     func followCampaigns() {
         for (number, place) in campaignsPlaces.enumerated() {
             while let name = nextRecord(place, from: &known.positions[number]), let record = cluster.record(name) {
@@ -119,7 +119,7 @@ extension Simulation {
         }
     }
 
-    /// Something may have become visible in the campaigns topic.
+    /// Wakes readers because records may have become visible in the campaigns topic.
     func campaignsChanged() {
         followCampaigns()
         for worker in workers where worker.isRunning {
@@ -129,10 +129,10 @@ extension Simulation {
         }
     }
 
-    /// The topic can't be read, or not be written, or is deleted.
+    /// Makes the topic unreadable or unwritable, or deletes it.
     func disturbCampaigns() {
         guard let topic = campaignsTopic else { return }
-        // What was published of a campaign is forgotten with the topic.
+        // The publication of a campaign would be forgotten with the topic.
         switch chance[.campaignsTopic].below(publishers.isEmpty ? 3 : 2) {
         case 0:
             let place = chance[.campaignsTopic].pick(campaignsPlaces)
@@ -145,7 +145,7 @@ extension Simulation {
         }
     }
 
-    /// Somebody deletes the topic, with all that it says, and makes it anew some time later.
+    /// Deletes the topic with all of its records, and recreates it some time later.
     private func remakeCampaigns() {
         for place in campaignsPlaces { cluster.empty(place) }
         known = KnownCampaigns(positions: campaignsPlaces.map { _ in 0 })
@@ -155,7 +155,7 @@ extension Simulation {
         followCampaigns()
     }
 
-    /// A worker's word that a campaign is paused reaches the broker.
+    /// Writes a worker's pause of a campaign at the broker.
     func write(_ process: Process, _ request: ControlRequest) {
         let key = CampaignControl.key(of: request.campaign)
         let place = place(ofControl: key)

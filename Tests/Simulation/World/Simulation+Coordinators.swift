@@ -4,7 +4,7 @@ import HeraldCore
 /// answers COORDINATOR_LOAD_IN_PROGRESS until it has read it.
 ///
 /// Clients ask again by themselves, until the call's time is over; records of a partition that is in the transaction
-/// already go on. While the transactions' coordinator loads it ends none that is open for too long, and writes no marker.
+/// already continue. While the transactions' coordinator loads, it ends no overdue transaction, and writes no marker.
 extension Simulation {
     func coordinatorLoads() {
         let duration = chance[.coordinatorLoad].between(500, 20_000)
@@ -17,7 +17,7 @@ extension Simulation {
         }
     }
 
-    /// Until when nobody answers the request.
+    /// The moment until which the request gets no answer.
     func absence(for request: Request, of process: Process) -> Int64 {
         let loads: Int64 =
             switch request {

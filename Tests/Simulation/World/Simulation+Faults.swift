@@ -4,7 +4,7 @@ import HeraldTime
 
 /// The faults of the world.
 extension Simulation {
-    /// Faults come while events are published and some time after.
+    /// Faults come while events are published and for some time after.
     static let faultTime: Int64 = 60_000
 
     func scheduleFaults() {
@@ -83,19 +83,19 @@ extension Simulation {
         }
     }
 
-    /// A partition has no leader for so long (milliseconds).
+    /// Takes a partition's leader away for this time (milliseconds).
     func loseLeader(_ place: Place, for duration: Int64) {
         log("\(cluster.name(place)) has no leader for \(duration) ms")
         cluster[place].leaderlessUntil = max(now + duration, topicsBackAt[place.topic, default: 0])
     }
 
-    /// A topic refuses every record of jobs, and the pauses of workers, for so long (milliseconds).
+    /// Lets a topic refuse every record of jobs, and the pauses of workers, for this time (milliseconds).
     func refuseJobs(_ topic: Int, for duration: Int64) {
         log("\(cluster.topics[topic]) refuses every record of jobs for \(duration) ms")
         cluster.refusingJobs = (topic, now + duration)
     }
 
-    /// Retention may delete what a worker has just asked for, before it is fetched: what it is to know again of the past.
+    /// Retention may delete records of the past that a worker has just requested, before they are fetched.
     func mayDeleteHistory(of places: [Place]) {
         guard scenario.retentions > 0, !places.isEmpty, chance[.retention].below(8) == 0 else { return }
         let place = cluster.current(chance[.retention].pick(places))
@@ -123,7 +123,7 @@ extension Simulation {
             return
         }
         var weather = SimulatedBackend.Weather()
-        // Two of nine times all is well.
+        // In two of nine cases there is no storm.
         let storms = SimulatedBackend.Storm.allCases
         let number = chance[.weather].below(storms.count + 2)
         switch number < storms.count ? scenario.storm ?? storms[number] : nil {
@@ -143,7 +143,7 @@ extension Simulation {
         schedule(.weather, after: chance[.weather].between(200, 8_000))
     }
 
-    /// A password that was wrong is right again by itself, or because all workers have another one.
+    /// Corrects a wrong password, either by itself or with another one for all workers.
     private func become(_ weather: SimulatedBackend.Weather) {
         if backend.weather.passwordIsWrong, !weather.passwordIsWrong, chance[.credentials].below(2) == 0 {
             log("every worker has another password")
@@ -154,24 +154,24 @@ extension Simulation {
         backend.weather = weather
     }
 
-    /// When nobody else's event is left, one that is refused can't be told from a wrong password, and one that hangs is no
-    /// proof that the backend is well: without a pardon an outage would last for ever.
+    /// When no other event is left, a refused one cannot be distinguished from a wrong password, and a hanging one is
+    /// no proof of a working backend: without a pardon an outage would last for ever.
     func pardon() {
         backend.forbidden = []
         if scenario.hasStorms { backend.hanging = [] }
         trouble?.isOn = false
     }
 
-    /// The group has not heard of a member for a session.
+    /// Ends the session of a silent member.
     func sessionEnds(_ process: Process, join: Int) {
         let absence = max(cluster.awayUntil, cluster.groupsLoadUntil)
         guard absence <= now else {
-            // A coordinator that comes back gives everybody another session.
+            // After its return the coordinator gives every member another session.
             schedule(.sessionEnds(process, join: join), after: absence - now + SimulatedWorker.session)
             return
         }
         if let worker = worker(process) {
-            // Who is heard of again, or has joined anew, has another session.
+            // A member that is heard again, or has joined anew, has another session.
             guard worker.frozenUntil != nil, worker.joins == join else { return }
             worker.sessionEnded()
         }

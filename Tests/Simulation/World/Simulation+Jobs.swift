@@ -5,7 +5,7 @@ import HeraldEvents
 extension Simulation {
     private static let job = Process(.job, 0)
 
-    /// How many topics workers consume and write.
+    /// The number of topics that workers consume and write.
     var workersTopics: Int { scenario.consumedTopics.count + scenario.otherTopics.count }
 
     /// The partitions of the results.
@@ -26,7 +26,7 @@ extension Simulation {
         }
     }
 
-    /// A supervisor starts a follower, or people start one beside another.
+    /// Starts a follower, as a supervisor does, or an operator beside another one.
     func follow(_ job: Int, takesOver: Bool) {
         guard !followers[job].isRunning, takesOver || !followers.contains(where: \.isRunning) else { return }
         followers[job].start()
@@ -54,10 +54,10 @@ extension Simulation {
         }
     }
 
-    /// The hub takes a notification: what it calls it.
+    /// Lets the hub take a notification; returns its name.
     func takenByHub(after wait: Int64) -> String { hub.take(now: now + wait, chance: &self[Self.job][.hub]) }
 
-    /// Where a job's group stands in the results.
+    /// Reports the position of a job's group in the results.
     func tellStanding(_ process: Process, question: Int, _ request: Request) {
         guard !cluster.hasPendingOffsets(resultPlaces) else { return again(request, of: process) }
         let committed = resultPlaces.map {
@@ -66,12 +66,12 @@ extension Simulation {
         tell(process, .job(.standing(question: question, committed)))
     }
 
-    // MARK: Each message is told once
+    // MARK: Each message is reported once
 
-    /// What tells that a device is gone.
+    /// The report that a device is expired.
     static func deviceText(_ number: Int) -> String { "device \(number)" }
 
-    /// Whether all messages that readers of results find are told, and all devices that are gone.
+    /// Whether all messages in visible results are reported, and all expired devices.
     var isFeedbackComplete: Bool {
         guard !followers.isEmpty else { return true }
         countNamedMessages()
@@ -89,7 +89,7 @@ extension Simulation {
         }
     }
 
-    /// What a follower has committed: what it says is true, and what it passes is told.
+    /// Checks a follower's commit: its feedback is true, and the messages that it passes are reported.
     func checkFeedback(of transaction: Transaction) {
         for name in transaction.jobRecords {
             guard let value = cluster.record(name)?.value else { continue }
@@ -140,7 +140,7 @@ extension Simulation {
         }
     }
 
-    /// At the end each message has as much feedback as readers find results of it.
+    /// Checks at the end that each message has as much feedback as visible results.
     func checkFeedback() {
         guard !followers.isEmpty else { return }
         var named: [String: Int] = [:]

@@ -5,7 +5,7 @@ import HeraldWorker
 
 /// The group loses its offsets, and an operator restores them from the results.
 extension Simulation {
-    /// As when the group is deleted: nothing is committed, and nobody is a member.
+    /// Deletes the group's state: no offset is committed, and it has no members.
     func loseOffsets() {
         let isFrozen = workers.contains { $0.isRunning && $0.frozenUntil != nil }
         // A group with open transactions is not deleted.
@@ -25,7 +25,7 @@ extension Simulation {
         schedule(.restoreOffsets, after: chance[.offsetLoss].between(100, 40_000))
     }
 
-    /// What results and retries say of a partition for which nothing is committed.
+    /// The evidence of results and retries about a partition without a committed offset.
     func evidence(of place: Place) -> StartPosition.Evidence {
         guard cluster[place].committed == nil else { return .absent }
         // Where a topic has an offset, a partition without one is new.
@@ -44,7 +44,7 @@ extension Simulation {
         return isFound ? .outcomes : .absent
     }
 
-    /// As `herald offsets restore` does it, when all transactions with results and retries have ended.
+    /// Works like `herald offsets restore`, when all transactions with results and retries have ended.
     func restoreOffsets() {
         let retries = scenario.consumedTopics.map(\.name).filter { !scenario.topics.requests.contains($0) }
         let isOpen = (retries + [scenario.topics.results]).contains { name in
@@ -82,7 +82,7 @@ extension Simulation {
 
     private func feed(_ recovery: inout OffsetRecovery, _ retries: [String]) {
         let names = scenario.pushServices
-        // Clocks are off, and no topic is made anew: outcomes are later than all requests.
+        // Clocks differ, and no topic is recreated: outcomes are later than all requests.
         for (name, record) in visible(in: scenario.topics.requests) {
             recovery.request(
                 cluster.topics[name.place.topic], Int32(name.place.partition), name.offset,
@@ -106,7 +106,7 @@ extension Simulation {
 
     private func isRequest(_ place: Place) -> Bool { scenario.topics.requests.contains(cluster.topics[place.topic]) }
 
-    /// What readers of committed records find in these topics.
+    /// The records of these topics for readers of committed records.
     private func visible(in topics: [String]) -> [(name: RecordName, record: LogRecord)] {
         var found: [(RecordName, LogRecord)] = []
         for topic in topics.compactMap({ cluster.number(of: $0) }) {

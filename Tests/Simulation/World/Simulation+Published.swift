@@ -1,7 +1,7 @@
 import HeraldCampaigns
 import HeraldEvents
 
-/// What publishers have committed: each recipient's event once, together with the progress that counts it.
+/// The publishers' commits: each recipient's event once, together with the progress that counts it.
 extension Simulation {
     func checkPublishing(of transaction: Transaction) {
         var events = 0
@@ -30,9 +30,9 @@ extension Simulation {
         }
     }
 
-    /// Only an operator ends a pause: a publisher that has done so, because it could not know of it, takes that back.
+    /// Only an operator ends a pause: a publisher that ended one without knowing of it takes that back.
     ///
-    /// What is committed late may lie in front of what was written since, and says nothing any more.
+    /// A late commit may be located before later records, and then has no effect any more.
     private func note(_ control: CampaignControl, at name: RecordName, by publisher: Process?) {
         if let last = publishing.lastControlName, last.place == name.place, last.offset > name.offset { return }
         publishing.lastControlName = name
@@ -40,7 +40,7 @@ extension Simulation {
         (publishing.lastControl, publishing.hasEndedPause) = (control, endsPause ? publisher : nil)
     }
 
-    /// A recipient's event is one more that has to get its results.
+    /// Adds a recipient's event to those that have to get results.
     private func adopt(_ name: RecordName, _ record: LogRecord) {
         if !publishing.published.insert(record.user).inserted {
             checkers.fail("user \(record.user) is notified twice: \(checkers.text(name))")
@@ -53,12 +53,12 @@ extension Simulation {
             name, record, services: Array(services), campaign: Self.publishedCampaign)
     }
 
-    /// A publisher says that all is published, and all outcomes are known.
+    /// Checks a publisher's report that all is published, and all outcomes are known.
     func checkComplete(_ users: Set<Int>, by process: Process) {
         for user in users.subtracting(publishing.published).sorted() {
             checkers.fail("\(process) is complete, and user \(user) was not notified")
         }
-        // At least once, a result that is there twice makes up for one that is missing.
+        // At least once, a repeated result makes up for a missing one.
         guard scenario.isAtomic else { return }
         for (index, duty) in checkers.duties.enumerated()
         where duty.campaign == Self.publishedCampaign && duty.origin == duty.source && duty.finals.isEmpty

@@ -2,7 +2,7 @@ import HeraldCore
 import HeraldEvents
 import HeraldTime
 
-/// Who publishes events.
+/// Publishers of events.
 extension Simulation {
     func publish() {
         if let trouble = scenario.trouble {
@@ -18,7 +18,7 @@ extension Simulation {
             let event = scenario.event(number: published, now: now, streams: &chance)
             published += 1
             let place = cluster.current(Place(topic: event.topic, partition: event.partition))
-            // It is told so.
+            // The publisher gets an error.
             if isMissing(place) { continue }
             let name = append(event, to: place, in: transaction)
             if event.hasOwnID, transaction == nil, chance[.twin].happens(scenario.twins) {
@@ -45,7 +45,7 @@ extension Simulation {
         schedule(.publish, after: chance.between(1, Int64(20 * scenario.burst)))
     }
 
-    /// A record becomes somebody's duty, unless its transaction is going to be aborted.
+    /// Adds the record's duties, unless its transaction is going to be aborted.
     private func append(_ event: Scenario.Published, to place: Place, in transaction: Int?) -> RecordName {
         let (record, services) = (event.record, event.services)
         let offset =
@@ -62,7 +62,7 @@ extension Simulation {
         return name
     }
 
-    /// The same event again, in the same partition.
+    /// Publishes the same event again, in the same partition.
     func publishTwin(of name: RecordName) {
         // The first of two is the one with the lower offset.
         guard !cluster.isDeleted(name.place), !isMissing(name.place), var record = cluster.record(name) else { return }
@@ -77,7 +77,7 @@ extension Simulation {
         wake(name.place)
     }
 
-    /// Offsets that no reader of committed records gets.
+    /// Adds offsets that are invisible to readers of committed records.
     private func appendGap(_ record: LogRecord, to place: Place) {
         if chance[.gap].below(4) == 0 {
             var aborted = record
@@ -87,7 +87,8 @@ extension Simulation {
         _ = cluster.append(.marker(now), to: place)
     }
 
-    /// A client fails once to read a record, or nobody can read the batch behind it, which counts as one event.
+    /// Damages a record, so that a client fails once to read it, or adds an unreadable batch behind it, which counts as
+    /// one event.
     private func damage(_ name: RecordName, beside event: Scenario.Published) {
         guard chance[.damage].below(2) == 0 else {
             cluster[name.place].records[Int(name.offset)].damage = .fluke
@@ -99,7 +100,7 @@ extension Simulation {
         for offset in offsets {
             var record = event.record
             record.damage = damage
-            // What stands in its place says why it can't be read.
+            // The error in its place gives the reason.
             record.value = record.value ?? []
             record.size = .usual
             record.isMarker = offset > offsets.lowerBound
@@ -112,8 +113,8 @@ extension Simulation {
         log("\(checkers.text(first)) and \(offsets.count - 1) more can't be read")
     }
 
-    /// Where a partition is read from, to know again which events came before: the window's first record, or the first that is
-    /// younger than all that was taken.
+    /// The start of reading a partition, in order to recognise earlier events: the window's first record, or the first
+    /// record that is younger than all taken ones.
     func historyStart(of place: Place, committed: Int64?, metadata: String) -> Int64 {
         // A log that ends before the offset is another one: its records may be new.
         guard let committed, committed <= cluster[place].end else { return committed ?? 0 }

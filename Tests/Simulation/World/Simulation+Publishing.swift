@@ -8,35 +8,35 @@ import HeraldText
 import HeraldTime
 import HeraldTools
 
-/// What operators want of the campaign that is published.
+/// The operators' view of the published campaign.
 struct PublishingWorld {
-    /// How many recipients the audience has by now.
+    /// The present number of recipients.
     var recipients = 0
-    /// Whose events are there, for all to see.
+    /// The users with visible events.
     var published: Set<Int> = []
-    /// The control record of the campaign that was written last.
+    /// The last control record of the campaign.
     var lastControl: CampaignControl?
-    /// The publisher whose start has taken the place of a pause; it has to write that again before it publishes.
+    /// The publisher whose start has replaced a pause; it has to record the pause again before it publishes.
     var hasEndedPause: Process?
-    /// Where the last control record lies.
+    /// The place of the last control record.
     var lastControlName: RecordName?
-    /// Some of what was published is not in its topic any more: no start can tell who was notified.
+    /// Some of the published events are no longer in their topic: no start can know the notified users.
     var isCut = false
-    /// No faults any more: the campaign comes to its end.
+    /// Without further faults: the campaign comes to its end.
     var isFinishing = false
-    /// It is started again when something keeps it from its end.
+    /// The number of starts after obstacles to its end.
     var lastStarts = 0
     var isDone = false
 }
 
-/// Operators who have a campaign published, and the publishers' faults.
+/// Operators that publish a campaign, and the publishers' faults.
 extension Simulation {
     private static let operators = Process(.publisher, 0)
     private static let mostLastStarts = 40
-    /// From here on the campaign is brought to its end.
+    /// The moment from which the campaign is brought to its end.
     private static let publishingTime = 2 * faultTime
 
-    /// The number of the campaign that publishers publish; other campaigns' events come by themselves.
+    /// The number of the published campaign; other campaigns' events come by themselves.
     static let publishedCampaign = Scenario.campaigns
     static let campaignName = Scenario.campaignName(publishedCampaign)
     /// The number of a campaign.
@@ -60,11 +60,11 @@ extension Simulation {
 
     // MARK: Topics
 
-    /// The request topic that the campaign goes to: the one behind.
+    /// The campaign's request topic: the last one.
     private var requestTopic: Int { cluster.currentNumbers[scenario.topics.requests.count - 1] }
     var requestPlaces: [Place] { (0..<cluster.partitions).map { Place(topic: requestTopic, partition: $0) } }
 
-    /// A publisher's record as it lies in a log, and where.
+    /// A publisher's record in the form of a log, and its place.
     func publishedRecord(_ record: OutgoingRecord, at moment: Moment) -> (place: Place, record: LogRecord)? {
         var written = LogRecord(
             key: record.key, value: record.value, headers: record.headers, timestamp: moment.wall.milliseconds)
@@ -80,12 +80,12 @@ extension Simulation {
         Int(String(decoding: (key ?? []).dropFirst("user-".utf8.count), as: UTF8.self))
     }
 
-    /// Whether a record is of the campaign that is published.
+    /// Whether a record belongs to the published campaign.
     func isOfPublished(_ record: LogRecord) -> Bool {
         record.duties.first.map { checkers.duties[$0].campaign == Self.publishedCampaign } ?? false
     }
 
-    /// What a publisher's records say of how far it is.
+    /// The progress in a publisher's records.
     func progress(in records: [OutgoingRecord]) -> CampaignProgress? {
         var index = CampaignIndex()
         for record in records where record.topic == scenario.topics.campaigns {
@@ -94,7 +94,7 @@ extension Simulation {
         return index.campaign(Self.campaignName)?.progress
     }
 
-    /// What of the campaign waits in the retry topics.
+    /// The campaign's waiting events in the retry topics.
     var publishedRetries: RetryBacklog.Count {
         var count = RetryBacklog.Count()
         let shortest = scenario.delays.count > 1 ? scenario.delays.min { $0.length < $1.length } : nil
@@ -142,9 +142,9 @@ extension Simulation {
             order.pauseIfFailures = chance.pick([nil, 0.05, 0.3])
             order.endsWhenPausedByFailures = chance.below(4) == 0
         }
-        // People are added at the end: not beside somebody who knows nothing of them.
+        // People are added at the end: not beside a publisher that does not know them.
         if isAlone, !publishing.isFinishing, chance.below(4) == 0 { publishing.recipients += 1 + chance.below(5) }
-        // Another campaign's transaction is open in front of what a new one says first.
+        // Another campaign's transaction is open before a new one's first record.
         if known.index.campaign(Self.campaignName) == nil, chance.below(3) == 0 {
             openBeside(place(ofControl: Array(CampaignDefinition.key(of: Self.campaignName).utf8)))
         }
@@ -159,7 +159,7 @@ extension Simulation {
         idle.start(SimulatedCampaign.Assignment(context: context, order: order, lines: lines))
     }
 
-    /// An operator says what the campaign is to do.
+    /// Writes an operator's order for the campaign.
     func write(_ order: ControlOrder) {
         followCampaigns()
         guard let campaign = known.index.campaign(Self.campaignName),
@@ -169,7 +169,7 @@ extension Simulation {
         let key = order.key(of: Self.campaignName)
         let place = place(ofControl: key)
         guard isReachable(place) else { return }
-        // Without a bound from here on: or one whose events all fail would be paused for ever.
+        // Without a limit from now on: otherwise a campaign whose events all fail would be paused for ever.
         if order == .resume { control.pauseIfFailures = nil }
         log("somebody says that the campaign is \(control.state)")
         append(control, under: key)
@@ -183,7 +183,7 @@ extension Simulation {
 
     func resumePublishing() { write(.resume) }
 
-    /// A publisher says itself what the campaign is to do: an operator may say something else at this moment.
+    /// A publisher is about to record the campaign's state: an operator may record another one at this moment.
     func publisherDecides() {
         if self[Self.operators][.jobFault].happens(scenario.publisherFaults * 20_000) { pausePublishing() }
     }
@@ -212,7 +212,7 @@ extension Simulation {
         case 17:
             let topic = self[Self.operators][.jobFault].pick([campaignsTopic ?? 0, requestTopic])
             refuseJobs(topic, for: self[Self.operators][.jobFault].between(500, 15_000))
-            // Somebody sees that.
+            // An operator sees that.
             schedule(.pausePublishing, after: self[Self.operators][.jobFault].between(100, 5_000))
         default:
             let isControl = self[Self.operators][.openTransaction].below(2) == 0
@@ -220,7 +220,7 @@ extension Simulation {
         }
     }
 
-    /// Somebody else has a transaction open where the campaign's records are, which hides them.
+    /// Opens another program's transaction among the campaign's records, which hides them.
     private func openBeside(_ place: Place) {
         let isControl = place.topic == campaignsTopic
         let transaction = cluster.openForeign(commits: isControl)
@@ -247,12 +247,12 @@ extension Simulation {
         publishing.isCut || checkers.duties.contains { $0.campaign == Self.publishedCampaign && $0.isGone }
     }
 
-    /// Records of the campaign's topic are deleted.
+    /// Notes that records of the campaign's topic are deleted.
     func cutPublishing(_ deleted: some Sequence<LogRecord>) {
         if deleted.contains(where: isOfPublished) { publishing.isCut = true }
     }
 
-    /// When nobody disturbs any more, the campaign is published to its end.
+    /// Publishes the campaign to its end, once there are no more faults.
     func finishPublishing() {
         guard !publishing.isDone else { return }
         defer { schedule(.finishPublishing, after: 10_000) }

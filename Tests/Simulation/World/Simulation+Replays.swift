@@ -7,27 +7,27 @@ import HeraldReplay
 import HeraldTime
 import HeraldTools
 
-/// What operators have done about dead letters, and what readers of the state topic know.
+/// The operators' work on dead letters, and the knowledge of readers of the state topic.
 struct ReplayWorld {
-    /// How far each partition of the state topic was read.
+    /// The next offset of each partition of the state topic.
     var positions: [Int64] = []
     var known = KnownState()
-    /// No faults of jobs any more: one last job replays what is left.
+    /// Without further faults of jobs: one last job replays the rest.
     var isFinishing = false
-    /// What it takes lies in front of these: what can't be read becomes a new dead letter with each replay.
+    /// The ends of its letters: an unreadable one becomes a new dead letter with each replay.
     var lastEnds: [Int64] = []
-    /// It is started again when a broker keeps it from its end.
+    /// The number of starts after a broker has prevented its end.
     var lastStarts = 0
     var isDone = false
-    /// Whose lease was written last: who was fenced by it writes nothing more.
+    /// The holder of the latest lease: a job that was fenced by it writes nothing more.
     var holder = ""
     /// The jobs that have begun.
     var begun: Set<String> = []
-    /// The jobs whose rules take what was replayed before.
+    /// The jobs whose rules include replayed letters.
     var again: Set<String> = []
 }
 
-/// Operators who replay dead letters, and the jobs' faults.
+/// Operators that replay dead letters, and the jobs' faults.
 extension Simulation {
     private static let operators = Process(.replay, 0)
     private static let mostLastStarts = 40
@@ -53,7 +53,7 @@ extension Simulation {
         (0..<scenario.partitions).map { Place(topic: index(of: scenario.topics.state), partition: $0) }
     }
 
-    /// What a reader of committed records knows of the state topic.
+    /// The state topic's content for a reader of committed records.
     func knownState() -> KnownState {
         let places = statePlaces
         if replayWorld.positions.isEmpty { replayWorld.positions = places.map { _ in 0 } }
@@ -69,7 +69,7 @@ extension Simulation {
         return replayWorld.known
     }
 
-    /// A replay reads the state topic, perhaps through all that is open now.
+    /// Lets a replay read the state topic, perhaps through all transactions that are open now.
     func tellState(_ process: Process, question: Int, isWhole: Bool, _ ends: [Int64]?) {
         let places = statePlaces
         let wanted = ends ?? places.map { isWhole ? Int64(cluster[$0].records.count) : 0 }
@@ -80,14 +80,14 @@ extension Simulation {
         tell(process, .job(.state(question: question, knownState())))
     }
 
-    /// What others on the same machine know of the process that has a lease.
+    /// The state of the lease's process, for others on the same machine.
     func life(of lease: Lease?) -> Lease.Life {
         guard let lease else { return .ended }
         guard Choices(seed: scenario.seed).once(in: 2, for: "replay.sees") else { return .unknown }
         return replays.contains { $0.isRunning && $0.job == lease.job } ? .living : .ended
     }
 
-    /// A dead letter as it lies there.
+    /// The dead letter in a log.
     func letter(_ name: RecordName) -> DeadLetterEntry? {
         guard let record = cluster.record(name) else { return nil }
         var entry = DeadLetterEntry(decoder: RecordDecoder(pushServices: scenario.pushServices))
@@ -100,9 +100,9 @@ extension Simulation {
 
     // MARK: Records
 
-    /// The request that a record was made of first.
+    /// The original request of a record.
     ///
-    /// Of topics that were recreated since it is the one in which that record lay.
+    /// For recreated topics it is the one with that record.
     private func source(of headers: HeaderList, _ value: [UInt8]?) -> RecordName? {
         let parts = (headers.text(.origin) ?? "").split(separator: "/")
         guard parts.count == 3, let partition = Int(parts[1]), let offset = Int64(parts[2]) else { return nil }
@@ -113,7 +113,7 @@ extension Simulation {
         return names.first { cluster.record($0)?.value == value && !checkers.duties(of: $0).isEmpty } ?? names.first
     }
 
-    /// A job's record as it lies in a log; `nil` when it is an event of which nobody knows where it comes from.
+    /// A job's record in the form of a log; `nil` for an event of unknown origin.
     func logRecord(_ record: OutgoingRecord, at moment: Moment) -> LogRecord? {
         var written = LogRecord(
             key: record.key, value: record.value, headers: record.headers, timestamp: moment.wall.milliseconds)
@@ -123,7 +123,7 @@ extension Simulation {
         return written
     }
 
-    /// Where a job's record goes: an event to its user's partition, as a publisher's does.
+    /// The place of a job's record: an event goes to its user's partition, like a publisher's.
     func place(of record: OutgoingRecord, _ written: LogRecord) -> Place {
         let isEvent = scenario.topics.requests.contains(record.topic)
         return Place(
@@ -234,7 +234,7 @@ extension Simulation {
         replay.pause(false)
     }
 
-    /// When all is quiet otherwise, what is left is replayed until nothing is.
+    /// Replays the rest when all else is quiet, until no letter is left.
     func finishReplays() {
         guard !replayWorld.isDone else { return }
         defer { schedule(.finishReplays, after: 10_000) }
@@ -256,7 +256,7 @@ extension Simulation {
 
     // MARK: Each dead letter is replayed once
 
-    /// What a job has committed: its events and their marks are of the same letters, and of none that was dealt with.
+    /// Checks a job's commit: its events and marks belong to the same letters, and to none that was dealt with.
     func checkReplay(of transaction: Transaction) {
         var events: [[UInt8]] = []
         var marked: [[UInt8]] = []
@@ -291,7 +291,7 @@ extension Simulation {
         }
     }
 
-    /// From the moment on in which another job begins, a job writes nothing more.
+    /// Once another job has begun, a job writes nothing more.
     private func checkLease(_ record: LogRecord) {
         guard let lease = record.value.flatMap({ Lease(decoding: $0) }) else {
             return checkers.fail("a lease can't be read")
@@ -302,14 +302,14 @@ extension Simulation {
         replayWorld.holder = lease.job
     }
 
-    /// A job says that all of its plan is dealt with.
+    /// Checks a job's report that its whole plan is dealt with.
     func checkReplayed(_ letters: [RecordName], by process: Process) {
         for name in letters where !isDealtWith(name) {
             checkers.fail("\(process) is complete, and \(checkers.text(name)) was not replayed")
         }
     }
 
-    /// A letter is replayed or resolved, or has expired, or is gone.
+    /// Whether a letter is replayed, resolved, expired or gone.
     func isDealtWith(_ name: RecordName) -> Bool {
         if name.offset < cluster[name.place].start { return true }
         if checkers.replayedServices[name] != nil || checkers.resolved.contains(name) { return true }
@@ -339,7 +339,7 @@ extension Simulation {
         checkers.replayedServices[letter] = before.union(services)
     }
 
-    /// A replayed event is one more that has to get its results.
+    /// Adds a replayed event to those that have to get results.
     private func adopt(_ name: RecordName, _ record: LogRecord) {
         let services = (record.headers.text(.pushServices) ?? "").split(separator: ",").compactMap {
             scenario.pushServices.names.firstIndex(of: String($0))

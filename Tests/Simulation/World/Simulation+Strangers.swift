@@ -1,6 +1,6 @@
 import HeraldCore
 
-/// Another program has the workers' group: it takes partitions, commits offsets of its own, and leaves.
+/// Another program uses the workers' group: it takes partitions, commits offsets of its own, and leaves.
 extension Simulation {
     /// It is no process of this world.
     static let stranger = Process(.worker, 999)
@@ -12,7 +12,7 @@ extension Simulation {
         rebalance(telling: told)
     }
 
-    /// It has these partitions for a while, and takes what lies there; `nil`: it is to give back what it had.
+    /// It has these partitions for a while, and consumes them; `nil`: it has to give its partitions back.
     func strangerHears(of places: [Place]?) {
         guard let places else {
             cluster.unassigned(Self.stranger.member)
@@ -22,7 +22,7 @@ extension Simulation {
         schedule(.strangerCommits(generation: cluster.generation), after: chance[.stranger].between(0, 10_000))
     }
 
-    /// As auto-commit does it: the offset of what it has read, and nothing beside it.
+    /// Works like auto-commit: it commits the offset of its position, and nothing else.
     func strangerCommits(generation: Int) {
         guard cluster.isMember(Self.stranger.member, of: generation) else { return strangerLeaves() }
         let places = cluster.members[Self.stranger.member]?.assignment.map(cluster.current) ?? []
@@ -33,7 +33,7 @@ extension Simulation {
         for place in places {
             let (stood, end) = (cluster[place].standing, cluster[place].lastStable)
             var offset = chance[.stranger].pick([stood, chance[.stranger].between(stood, end), end])
-            // It can't read what nobody can: it stands in front of such a batch, or behind it.
+            // It can't read an unreadable batch either: it stands in front of it, or behind it.
             if case .batch(let offsets, _)? = cluster.damage(place, at: offset)?.damage, offsets.contains(offset) {
                 offset = max(stood, offsets.lowerBound)
             }
@@ -42,7 +42,7 @@ extension Simulation {
             cluster.commit(Position(place: place, offset: offset, metadata: ""))
             cluster[place].foreignOffsets.insert(offset)
             checkers.passedUnknown(place, stood..<offset, records: cluster[place].records)
-            // What was done beyond its offset nobody knows any more.
+            // Completions beyond its offset are unknown from now on.
             let beyond = known.flatMap { $0.clamped(to: offset..<max(offset, end)) }
             checkers.forgotten(beyond.flatMap { cluster[place].records[Int($0)].duties })
         }

@@ -3,12 +3,12 @@ import HeraldEvents
 import HeraldKafka
 import HeraldWorker
 
-/// Topics that somebody deletes with all that lies there, and recreates some time later.
+/// Topics that are deleted with all of their records, and recreated some time later.
 extension Simulation {
-    /// No topic is away for longer (milliseconds).
+    /// The longest absence of a topic (milliseconds).
     private static let longestAbsence: Int64 = 10_000
 
-    /// A topic that workers consume is deleted and recreated.
+    /// Deletes and recreates a topic that workers consume.
     func recreateAnyTopic() {
         let topic = chance[.recreation].below(cluster.consumedTopics)
         guard topicsBackAt[cluster.currentNumbers[topic], default: 0] <= now else { return }
@@ -28,7 +28,7 @@ extension Simulation {
         rebalance(telling: cluster.startRebalance())
     }
 
-    /// A request partition's log is cut off, as by an unclean election: with less than lies there, or with much less.
+    /// Cuts off a request partition's log, as an unclean election does: by a little, or by much.
     func cutAnyLog() {
         let topic = chance[.cut].below(scenario.topics.requests.count)
         guard topicsBackAt[cluster.currentNumbers[topic], default: 0] <= now else { return }
@@ -42,8 +42,8 @@ extension Simulation {
         checkers.cut(former.map { ($0, cluster.current($0), cluster[$0].records, cluster[cluster.current($0)].kept) })
         for place in former {
             let lost = cluster[place].records.dropFirst(Int(cluster[cluster.current(place)].kept))
-            // A campaign is read from where the topic ended when it began, which the cut may lie before. What a publisher's
-            // transaction has written so far is lost, too, whatever becomes of it.
+            // A campaign is read from the end that the topic had at its beginning, which the cut may precede. The
+            // records that a publisher's transaction has written are lost, too, whatever its end.
             if !lost.isEmpty { publishing.isCut = true }
         }
         topicsBackAt[cluster.currentNumbers[topic]] = now + absence
@@ -59,10 +59,10 @@ extension Simulation {
         rebalance(telling: cluster.startRebalance())
     }
 
-    /// Whether the topic of this partition's name is not there.
+    /// Whether the topic of this partition's name does not exist.
     func isMissing(_ place: Place) -> Bool { topicsBackAt[cluster.current(place).topic, default: 0] > now }
 
-    /// Where a partition begins and ends, for a worker that asks; it may hear of it when it has asked again and reads on.
+    /// The beginning and end of a partition for a worker that asks; it may hear of it after another question.
     func tellRange(_ process: Process, _ partition: TopicPartition, _ question: RangeQuestion) {
         let place = place(partition)
         guard !isMissing(place) else {
@@ -77,7 +77,7 @@ extension Simulation {
         schedule(.news(process, .range(partition, question, range)), after: wait + travel())
     }
 
-    /// Whether a partition can be read from an offset on, for a worker that could not.
+    /// Whether a partition is readable from an offset on, for a worker that could not read it.
     func tellBatch(_ process: Process, _ partition: TopicPartition, _ question: RangeQuestion) {
         let place = place(partition)
         var reading = Result<BatchReading, KafkaError>.failure(.timedOut)
@@ -97,9 +97,9 @@ extension Simulation {
     }
 
     /// A worker has come to an offset of a topic that was recreated and has grown past that offset, or was told of one:
-    /// it takes what lies before for dealt with, and nobody can tell it better.
+    /// it regards earlier records as done, and cannot know better.
     ///
-    /// - Parameter told: what it was told to be committed, which may say more.
+    /// - Parameter told: the committed offset that it was told, which may be higher.
     func passesUnknown(_ place: Place, below offset: Int64, _ told: Committed?) {
         log("\(cluster.name(place)) was recreated, and has grown past \(offset) before anybody looked")
         let kept = cluster[place].kept
@@ -107,7 +107,7 @@ extension Simulation {
         var evidence: LogEvidence?
         if let told, let committed = told.offset, let map = map(told.metadata, committed, place) {
             ranges += map.done
-            // Of what it has taken itself it knows more.
+            // Of its own records it knows more.
             if told.isOutdated, committed == offset { evidence = map.evidence }
         }
         for range in ranges where range.upperBound > kept {
@@ -126,7 +126,7 @@ extension Simulation {
         return CompletionMap(text: metadata, committed: committed, of: identity)
     }
 
-    /// Whether all these records are younger than what a commit says was taken.
+    /// Whether all of these records are younger than a commit's evidence.
     private func isShown(_ evidence: LogEvidence?, _ offsets: Range<Int64>, of place: Place) -> Bool {
         guard let evidence, evidence.newest >= 0, offsets.lowerBound >= evidence.begin else { return false }
         return offsets.allSatisfy {
@@ -134,9 +134,9 @@ extension Simulation {
         }
     }
 
-    /// A worker passes these over so that nobody is called twice: it may, where it cannot know that they are new.
+    /// A worker passes these over so that no event is called twice: it may, where it cannot know that they are new.
     ///
-    /// - Parameter newest: The newest time stamp of what it has taken.
+    /// - Parameter newest: The newest time stamp of its records.
     func passes(_ passed: PassedOver, newest: Int64?, of partition: TopicPartition) {
         let place = cluster.current(place(partition))
         let log = cluster[place]

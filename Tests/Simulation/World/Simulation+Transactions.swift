@@ -3,9 +3,9 @@ import HeraldKafka
 import HeraldKernel
 import HeraldTime
 
-/// What becomes of a transactional producer's requests.
+/// The broker's handling of a transactional producer's requests.
 extension Simulation {
-    /// `transaction.timeout.ms`, and how often the broker looks for transactions that are older.
+    /// `transaction.timeout.ms`, and the broker's interval of looks for older transactions.
     static let transactionTimeout: Milliseconds = .seconds(10)
 
     /// The faults of a request or its reply.
@@ -32,7 +32,7 @@ extension Simulation {
     }
 
     /// Whether the request's connection ends before it arrives: the client sends it again at once, and the first copy
-    /// arrives when it will.
+    /// arrives at some time.
     private func goesTwice(_ request: Request, of process: Process) -> Bool {
         guard self[process][.lateRequest].happens(scenario.lateRequests), let sender = living(process) else {
             return false
@@ -44,7 +44,7 @@ extension Simulation {
         return true
     }
 
-    /// What a copy does that comes when its transaction has ended.
+    /// Applies a copy that arrives after the end of its transaction.
     func arriveLate(_ process: Process, _ request: Request) {
         let absence = absence(for: request, of: process)
         guard absence <= now else {
@@ -78,7 +78,7 @@ extension Simulation {
         }
     }
 
-    /// The transaction that is open after the one that the copy was for.
+    /// The transaction that is open after the copy's own.
     ///
     /// A copy that is not late changes nothing: the other one is told that it is done.
     private func laterTransaction(of producer: Int, epoch: Int, than number: Int) -> Int? {
@@ -87,7 +87,7 @@ extension Simulation {
         }
     }
 
-    /// A transaction's first partition may be added by a request that goes twice.
+    /// Adds a transaction's first partition, by a request that may go twice.
     private func addPartition(_ process: Process, epoch: Int) {
         guard self[process][.lateRequest].happens(scenario.lateRequests), let worker = living(process) else { return }
         worker.client.control.noteSent()
@@ -98,7 +98,7 @@ extension Simulation {
     func initialise(_ process: Process, call: Int, _ request: Request) {
         if goesTwice(request, of: process) { return }
         let epoch = cluster.initialise(identifier(of: process))
-        // What a broker that hung was asked by a process that is dead since takes the name from the living one, too.
+        // A dead process's request to a broker that hung takes the name from the living one, too.
         if living(process) == nil { cluster.rivalled.insert(identifier(of: process)) }
         announceDecided()
         if let epoch {
@@ -119,7 +119,7 @@ extension Simulation {
             return
         }
         if scenario.quota > 0, !process.isJob {
-            // What an abort takes back was not sent yet.
+            // Records that an abort takes back were not sent yet.
             guard living(process)?.client.number == number else { return }
             let throttled = cluster.throttledUntil[identifier(of: process), default: 0]
             guard throttled <= now else { return postpone(request, of: process, until: throttled) }
@@ -195,7 +195,7 @@ extension Simulation {
         }
     }
 
-    /// Whether a commit was made: then the group stands where it said.
+    /// Whether a commit was made: then the group is at its position.
     func lookUp(_ process: Process, sequence: UInt64, _ positions: [Position], _ request: Request) {
         if passage(of: process) != .unhindered {
             schedule(
@@ -217,7 +217,7 @@ extension Simulation {
         tell(process, .lookedUp(sequence: sequence, wasMade ? .acknowledged : .abortable))
     }
 
-    /// A commit is taken for one that was not made: without any offset of a topic that is still there, nobody can tell.
+    /// Notes that a commit is regarded as not made: without any offset of a remaining topic, its outcome is unknown.
     private func mayRepeat(_ process: Process, _ positions: [Position]) {
         let producer = identifier(of: process)
         guard positions.isEmpty || positions.contains(where: { cluster.isDeleted($0.place) }),
@@ -276,7 +276,7 @@ extension Simulation {
         announceDecided()
     }
 
-    /// Checks the transactions whose end was decided just now, and sends their markers on the way.
+    /// Checks the transactions whose end was decided just now, and sends their markers.
     func announceDecided() {
         for index in cluster.decided {
             let transaction = cluster.transactions[index]

@@ -7,75 +7,76 @@ import HeraldTime
 ///
 /// | file | part |
 /// |---|---|
-/// | `Scenario.swift`, `Scenario+Events.swift` | what a run is made of |
-/// | `Messages.swift` | everything that can happen |
-/// | `Simulation+Publishers.swift` | events that are published, also twice, also in transactions |
-/// | `Simulation+Campaigns.swift` | campaigns that are paused, resumed and cancelled, and their topic |
-/// | `SimulatedControls.swift` | a worker's machine that follows that topic, and what it drives |
+/// | `Scenario.swift`, `Scenario+Events.swift` | the parameters of a run |
+/// | `Messages.swift` | all steps and messages |
+/// | `Simulation+Publishers.swift` | published events, some twice, some in transactions |
+/// | `Simulation+Campaigns.swift` | paused, resumed and cancelled campaigns, and their topic |
+/// | `SimulatedControls.swift` | a worker's machine that follows that topic, and its world |
 /// | `Simulation+Jobs.swift` | followers of a hub, and their faults |
-/// | `Simulation+Replays.swift` | operators who replay dead letters, and the jobs' faults |
-/// | `Simulation+Publishing.swift` | operators who have a campaign published, and the publishers' faults |
+/// | `Simulation+Replays.swift` | operators that replay dead letters, and the jobs' faults |
+/// | `Simulation+Publishing.swift` | operators that publish a campaign, and the publishers' faults |
 /// | `Simulation+Topics.swift` | topics that are deleted and recreated |
 /// | `Simulation+Faults.swift` | crashes, stops, freezes, brokers away, the backend's weather |
 /// | `Simulation+Strangers.swift` | another program in the workers' group |
-/// | `Simulation+Broker.swift` | what becomes of a request that reaches the broker |
+/// | `Simulation+Broker.swift` | the broker's handling of requests |
 /// | `SimulatedCluster.swift` … | logs, group, transactions |
 /// | `TransactionalProcess.swift` | a transactional producer, of a worker or a job |
-/// | `SimulatedWorker.swift` … | a worker's lane, and what it drives |
-/// | `SimulatedFollower.swift`, `SimulatedHub.swift` | a follower's machine, what it drives, and its hub |
-/// | `SimulatedReplay.swift`, `RampChecker.swift` | a replay's machine, what it drives, and the pace that it keeps to |
-/// | `Simulation+Published.swift` | what publishers have committed |
-/// | `SimulatedCampaign.swift`, `StepChecker.swift` | a publisher's machine, what it drives, and the ramp that it keeps to |
-/// | `SimulatedJob.swift`, `LogReader.swift` | what all jobs share |
+/// | `SimulatedWorker.swift` … | a worker's lane, and its world |
+/// | `SimulatedFollower.swift`, `SimulatedHub.swift` | a follower's machine, its world, and its hub |
+/// | `SimulatedReplay.swift`, `RampChecker.swift` | a replay's machine, its world, and the check of its pace |
+/// | `Simulation+Published.swift` | the publishers' commits |
+/// | `SimulatedCampaign.swift`, `StepChecker.swift` | a publisher's machine, its world, and the check of its ramp |
+/// | `SimulatedJob.swift`, `LogReader.swift` | the common parts of all jobs |
 /// | `Checkers.swift` … | the promises |
-/// | `Checkers+Waiting.swift` | what engines say of why events wait |
-/// | `Bystanders.swift` | one lane, users who always fail, and how long others wait |
+/// | `Checkers+Waiting.swift` | engines' reasons for waiting |
+/// | `Bystanders.swift` | one lane, users that always fail, and the waits of others |
 package final class Simulation {
-    /// A run that needs more turns in circles.
+    /// A run with more steps goes round in circles.
     static let mostSteps = 4_000_000
     /// More steps at one moment mean that a loop spins.
     static let mostStepsAtOnce = 20_000
 
     package let scenario: Scenario
-    /// Is told what happens, in a line each, when somebody wants to read it.
+    /// Receives each event of the run as a line, if a reader wants it.
     package var trace: ((String) -> Void)?
-    /// Inputs that engines were given.
+    /// The number of engines' inputs.
     package internal(set) var inputs = 0
     package private(set) var now: Int64 = Simulation.start
     static let start: Int64 = 1_700_000_000_000
 
-    /// How much time the run stood for.
+    /// The virtual length of the run.
     package var virtualSeconds: Int { Int((now - Self.start) / 1_000) }
 
     var chance: Streams
-    /// What jobs and their hub draw from, those of each kind by themselves: with them all others draw as without.
+    /// The chance of jobs and their hub, with streams of their own for each kind: all other streams do not depend on
+    /// it.
     private var chanceOfJobs: Streams
     private var chanceOfReplays: Streams
     private var chanceOfPublishers: Streams
     var cluster: SimulatedCluster
     var backend = SimulatedBackend()
-    /// What fails for some, until the pardon.
+    /// The trouble of some users or events, until the pardon.
     var trouble: Trouble?
     var checkers: Checkers
     var workers: [SimulatedWorker] = []
     var followers: [SimulatedFollower] = []
     var replays: [SimulatedReplay] = []
-    /// What operators have done and readers of the state topic know.
+    /// The operators' work on replays, and the knowledge of readers of the state topic.
     var replayWorld = ReplayWorld()
     var publishers: [SimulatedCampaign] = []
-    /// What operators want of the campaign that is published, and what readers of the campaigns topic know.
+    /// The operators' view of the published campaign, and the knowledge of readers of the campaigns topic.
     var publishing = PublishingWorld()
     var hub = SimulatedHub()
-    /// How far the results are counted, and how many hub messages they name.
+    /// The counted part of the results, and the number of hub messages in it.
     var namedMessages: (read: [Int64], count: Int) = ([], 0)
     var published = 0
-    /// What readers of the campaigns topic know, and of each campaign by its number.
+    /// The knowledge of readers of the campaigns topic, with each campaign by its number.
     var known = KnownCampaigns()
     var campaigns: [Int: CampaignControl] = [:]
-    /// How often the campaigns topic was made anew, and until when it is not there.
+    /// The number of the campaigns topic's recreations, and the moment until which it is missing.
     var remakes = 0
     var campaignsMissingUntil: Int64 = 0
-    /// When each topic that was recreated is there again, by its number.
+    /// The moment of each recreated topic's return, by its number.
     var topicsBackAt: [Int: Int64] = [:]
     /// The number of the campaigns topic, if there is one.
     let campaignsTopic: Int?
@@ -104,7 +105,7 @@ package final class Simulation {
         for index in 0..<scenario.publishers { publishers.append(SimulatedCampaign(index: index, simulation: self)) }
     }
 
-    /// The streams of chance of a process, and of what its requests meet.
+    /// The streams of chance of a process, and of its requests' faults.
     subscript(process: Process) -> Streams {
         get {
             switch process.kind {
@@ -129,7 +130,7 @@ package final class Simulation {
             monotonic: MonotonicTime(nanoseconds: (now - Self.start) * 1_000_000), wall: WallTime(milliseconds: now))
     }
 
-    /// The first moment of the agenda at which this one has come.
+    /// The first moment of the agenda that is not before this one.
     static func millisecond(of moment: MonotonicTime) -> Int64 {
         start + (max(0, moment.nanoseconds) + 999_999) / 1_000_000
     }
@@ -138,10 +139,10 @@ package final class Simulation {
         agenda.add(step, at: now + max(0, wait))
     }
 
-    /// How long a message is on its way.
+    /// The travel time of a message.
     func travel() -> Int64 { chance[.travel].between(0, 20) }
 
-    /// Tells the reader of a trace what happens.
+    /// Adds a line to the trace.
     func log(_ text: @autoclosure () -> String) {
         guard let trace else { return }
         let elapsed = now - Self.start
@@ -153,7 +154,7 @@ package final class Simulation {
 
     /// Runs until everything is settled and quiet.
     ///
-    /// - Returns: What broke a promise, if anything did.
+    /// - Returns: The broken promises.
     package func run() -> [String] {
         defer {
             for worker in workers { worker.letGo() }
@@ -162,7 +163,7 @@ package final class Simulation {
             for publisher in publishers { publisher.letGo() }
         }
         for index in workers.indices { schedule(.start(worker: index), after: chance[.start].between(0, 50)) }
-        // A rebalance waits for calls that hang: whoever is compared joins before there are any.
+        // A rebalance waits for calls that hang: in a comparison all workers join before there are any.
         schedule(.publish, after: trouble == nil ? 10 : 15_000)
         schedule(.pardon, after: 200_000)
         scheduleFaults()
@@ -196,7 +197,7 @@ package final class Simulation {
         return checkers.violations
     }
 
-    /// What a reader of committed records finds in the results topic, as the checkers' duties.
+    /// The visible content of the results topic, as the checkers' duties.
     private var results: [Int] {
         guard let topic = cluster.number(of: scenario.topics.results) else { return [] }
         var duties: [Int] = []
@@ -211,7 +212,7 @@ package final class Simulation {
         return duties
     }
 
-    /// Everything is published and every consumed record is behind the committed offset.
+    /// Whether everything is published and every consumed record is behind the committed offset.
     private var isQuiet: Bool {
         published >= scenario.events && cluster.unsettled == nil && isFeedbackComplete && areReplaysDone
             && isPublishingDone
@@ -276,7 +277,7 @@ package final class Simulation {
         }
     }
 
-    /// The process, if this life of it still goes on.
+    /// The process, if this life of it continues.
     func living(_ process: Process) -> (any TransactionalProcess)? {
         let job: any SimulatedJob
         switch process.kind {
@@ -288,16 +289,16 @@ package final class Simulation {
         return job.process == process && job.isRunning ? job : nil
     }
 
-    /// The worker, if this life of it still goes on.
+    /// The worker, if this life of it continues.
     func worker(_ process: Process) -> SimulatedWorker? {
         let worker = workers[process.worker]
         return worker.process == process && worker.isRunning ? worker : nil
     }
 
-    /// Whether an engine is asked at this moment why its events wait.
+    /// Whether an engine is asked at this moment for its events' reasons to wait.
     func isWaitingAsked() -> Bool { chance[.waiting].below(SimulatedWorker.waitingIsAsked) == 0 }
 
-    /// Whoever takes from a partition looks again.
+    /// Wakes the readers of a partition.
     func wake(_ place: Place) {
         for worker in cluster[cluster.current(place)].takers { workers[worker].recordsArrived() }
         if place.topic == campaignsTopic { campaignsChanged() }

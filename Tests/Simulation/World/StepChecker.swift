@@ -2,22 +2,22 @@ import HeraldCampaigns
 import HeraldEvents
 import HeraldTools
 
-/// A publisher keeps to its campaign's ramp, as somebody counts who is told what it is told: nothing goes beyond a step before
-/// its outcomes are known, as far as they decide, and nothing behind too many that failed.
+/// Checks a publisher's ramp from its inputs: no offer exceeds a step before the step's outcomes are known, as far as
+/// they decide, and none follows too many failures.
 struct StepChecker {
-    /// So long (milliseconds) one recipient who goes on failing holds a step.
+    /// The time (milliseconds) for which one recipient that keeps failing holds a step.
     private static let patience: Int64 = 600_000
 
     private let ramp: Ramp
-    /// How many outcomes each recipient has.
+    /// The number of outcomes of each recipient.
     private let services: Int
     private var heard = OutcomeCount()
-    /// What an operator has seen, who has the campaign go on.
+    /// The failures that an operator has seen and accepted by a resumption.
     private var accepted = OutcomeCount()
     private var retryingLong = 0
-    /// The share that may fail, as the campaigns topic says; `nil` allows all.
+    /// The allowed share of failures, as in the campaigns topic; `nil` allows all.
     private var limit: Double?
-    /// What it said before, since the last offer: the next step may have begun by then, and waits for its rate.
+    /// The former values since the last offer: the next step may have begun by then, and waits for its rate.
     private var formerLimits: [Double?] = []
     /// Since when nothing was published.
     private var waitingSince: Int64 = 0
@@ -27,7 +27,7 @@ struct StepChecker {
         self.services = services
     }
 
-    /// It has read all that it goes on from, or the campaign is resumed.
+    /// It has read all of its initial data, or the campaign is resumed.
     mutating func begins(now: Int64) {
         accepted = heard
         waitingSince = max(waitingSince, now)
@@ -45,7 +45,7 @@ struct StepChecker {
         self.limit = limit
     }
 
-    /// It offers so many recipients, and so many are published; what is wrong with that.
+    /// Notes an offer of `count` recipients after `published` ones; returns the violation, if any.
     mutating func offers(_ count: Int, after published: Int, now: Int64) -> String? {
         defer { (waitingSince, formerLimits) = (now, []) }
         var (number, end) = (0, 0)

@@ -1,9 +1,9 @@
-/// What draws chance of its own in a run.
+/// The users of chance in a run, each with a stream of its own.
 ///
-/// The name of a case and the run's seed are all that its stream follows from. So a new case changes nothing of what the
-/// others draw, and a case that is renamed draws anew.
+/// A stream follows from the name of its case and the run's seed alone. So a new case does not change the others'
+/// numbers, and a renamed case gets new ones.
 package enum Stream: Int, CaseIterable {
-    // Faults of workers and brokers: when, whose, and for how long.
+    // Faults of workers and brokers: their times, targets and lengths.
     case crash, stop, freeze, sessionLoss, growth, outage, coordinatorLoad, leaderLoss, refusal, retention, rival
     case recreation, cut, offsetLoss, stranger, unanswered
     case clockStep, settings
@@ -13,10 +13,10 @@ package enum Stream: Int, CaseIterable {
     case lostMessage, lostAcknowledgement, abortableError, fatalError, outOfStep, forgottenEnd, lateRequest
     case refusedRecord, fullQueue, unknownLimit, batch
 
-    // How long things take, and what the broker looks at first.
+    // Durations, and the order of the broker's looks.
     case travel, answer, rebalance, unassignment, producer, callTimeout, retry, expiry, marker, take, unforwarded
 
-    // What is published.
+    // Published records.
     case damage, burst, event, eventSize, invalidEvent, campaignOfEvent, openTransaction, twin, gap
 
     // Campaigns, and the backend.
@@ -25,10 +25,10 @@ package enum Stream: Int, CaseIterable {
     // Jobs, and the hub that they ask.
     case jobFault, jobKill, jobStart, jobQuestion, hub, letters
 
-    /// What the engine is given.
+    /// The engine's entropy.
     case entropy
 
-    /// When an engine is asked why its events wait.
+    /// The moments at which an engine is asked for its events' reasons to wait.
     case waiting
 }
 
@@ -40,7 +40,7 @@ package struct Streams {
         streams = Stream.allCases.map { Chance(seed: seed, for: "\($0)") }
     }
 
-    /// Streams of the same names that draw something else.
+    /// Streams of the same names with other numbers.
     init(seed: UInt64, of owner: String) {
         streams = Stream.allCases.map { Chance(seed: seed, for: "\(owner).\($0)") }
     }
@@ -51,7 +51,7 @@ package struct Streams {
     }
 }
 
-/// Single choices of a seed, each by its name: another one changes none of them.
+/// Single choices of a seed, each by its name: a new one does not change the others.
 struct Choices {
     let seed: UInt64
 
@@ -69,6 +69,6 @@ struct Choices {
         elements[below(elements.count, for: name)]
     }
 
-    /// Whether something is so once in so many times.
+    /// Whether something is so, once in `times` times.
     func once(in times: Int, for name: String) -> Bool { below(times, for: name) == 0 }
 }

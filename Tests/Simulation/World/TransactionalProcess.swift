@@ -4,7 +4,8 @@ import HeraldKafka
 import HeraldKernel
 import HeraldWorker
 
-/// A transactional producer as its process knows it: what the client library keeps, and what its one helper thread does.
+/// A transactional producer from its process's view: the state of the client library, and the work of its helper
+/// thread.
 struct TransactionClient {
     /// A call that blocks.
     enum Operation: Equatable {
@@ -18,17 +19,18 @@ struct TransactionClient {
     /// Counts the transactions.
     var number = 0
     var isOpen = false
-    /// Something of this transaction is on its way to the broker, or there.
+    /// A request of this transaction is on its way to the broker, or there.
     var hasSent = false
     /// A commit was begun.
     var hasBegunCommit = false
     /// Records on their way.
     var outstanding = 0
-    /// Where those went that no answer has come for.
+    /// The places of records without an answer.
     var unanswered: [ProductionID: Place] = [:]
-    /// Where an abort has given up a record that the broker has: it takes the next one there for the same and drops it.
+    /// The places where an abort has given up a record that the broker has: it takes the next one there for the same
+    /// and drops it.
     var outOfStep: Set<Place> = []
-    /// A record failed: nothing but an abort helps.
+    /// A record failed: only an abort helps.
     var mustAbort = false
     var offsetsAreSent = false
     /// Its epoch is over, or it is broken for another reason.
@@ -39,17 +41,17 @@ struct TransactionClient {
     var control = ControlRequests()
     /// Its claims of the name, of which some may have no answer.
     var claims = ControlRequests()
-    /// Answers to earlier calls are for the client before.
+    /// Answers to earlier calls belong to the former client.
     var firstCall = 0
 
-    /// What is under way, and its number.
+    /// The call under way, and its number.
     var operation: Operation?
     var call = 0
     /// It is about to return.
     var isConcluded = false
-    /// What timed out: the same call has to be made again.
+    /// The call that timed out and has to be repeated.
     var unfinished: Operation?
-    /// What the commit under way sends, and the generation that it belongs to.
+    /// The positions of the commit under way, and the generation that it belongs to.
     var positions: [Position] = []
     var generation = 0
 
@@ -64,22 +66,22 @@ protocol TransactionalProcess: AnyObject {
     var client: TransactionClient { get set }
     /// Records on their way to the broker.
     var produced: Set<ProductionID> { get set }
-    /// Nothing reaches it before this moment.
+    /// It gets no inputs before this moment.
     var frozenUntil: Int64? { get }
 
-    /// The partition that it means.
+    /// The partition that it has in mind.
     func place(_ partition: TopicPartition) -> Place
     func hear(_ news: News)
     func thaw(after duration: Int64)
-    /// A transaction is open, and nothing is in it.
+    /// Notes that a transaction is open and empty.
     func transactionBegins()
-    /// What became of a transactional call.
+    /// Takes the outcome of a transactional call.
     func take(_ report: TransactionReport)
-    /// What became of a record.
+    /// Takes the outcome of a record.
     func acknowledge(_ id: ProductionID, _ error: KafkaError?)
-    /// The producer's name is somebody else's, and the client library knows it.
+    /// Notes that another process has the producer's name, and the client library knows it.
     func noteFence()
-    /// Whether brokers refuse a record for what it is.
+    /// Whether brokers refuse a record because of its content.
     func isInvalid(_ record: LogRecord) -> Bool
 }
 
@@ -92,13 +94,13 @@ extension TransactionalProcess {
         simulation.log("\(process): \(text())")
     }
 
-    /// The streams of chance that its doings draw from.
+    /// The streams of chance for its actions.
     var chance: Streams {
         get { simulation[process] }
         _modify { yield &simulation[process] }
     }
 
-    /// A position as the cluster knows it.
+    /// A position in the cluster's terms.
     func position(_ position: CommitPosition) -> Position {
         Position(place: place(position.partition), offset: position.offset, metadata: position.metadata)
     }
@@ -120,7 +122,7 @@ extension TransactionalProcess {
         log("\(operation)")
     }
 
-    /// The call under way returns to the engine.
+    /// Returns the call under way to the engine.
     private func conclude(_ outcome: TransactionOutcome) {
         guard let operation = client.operation else { return }
         client.isConcluded = true
@@ -238,8 +240,8 @@ extension TransactionalProcess {
         if !client.isOpen { misuse("there is no transaction to abort") }
         begin(.abort)
         limitTime()
-        // What is on its way is taken back, and heard of as failed before the abort returns. If its answers are lost, it has
-        // arrived all the same.
+        // Records on their way are taken back, and reported as failed before the abort returns. If their answers are
+        // lost, they have arrived all the same.
         client.outstanding = 0
         if chance[.outOfStep].happens(simulation.scenario.lostAcknowledgements * 20) {
             client.outOfStep.formUnion(client.unanswered.values)
@@ -261,7 +263,7 @@ extension TransactionalProcess {
         }
     }
 
-    /// A record of the transaction; the producer may not take it.
+    /// Writes a record in the transaction; the producer may refuse it.
     func write(_ id: ProductionID, _ place: Place, _ record: LogRecord, _ effect: Effect?) {
         if !client.isOpen { misuse("a record outside of a transaction") }
         if let operation = client.operation ?? client.unfinished { misuse("a record during \(operation)") }
@@ -283,7 +285,7 @@ extension TransactionalProcess {
         }
     }
 
-    /// The broker refuses all that is on its way to a partition for one record, and says of each that it is refused.
+    /// The broker refuses all records on their way to a partition because of one, and reports each as refused.
     private func refuseBatch(at place: Place) {
         let wait = chance[.producer].between(0, 30)
         for id in produced.sorted(by: { $0.rawValue < $1.rawValue }) where client.unanswered[id] == place {
@@ -295,7 +297,7 @@ extension TransactionalProcess {
         simulation.schedule(.news(process, news), after: chance[.producer].between(0, 30))
     }
 
-    // MARK: What it hears
+    // MARK: Inputs
 
     func hearProducer(_ news: News) {
         switch news {
@@ -320,12 +322,12 @@ extension TransactionalProcess {
 
     private func written(_ id: ProductionID, _ number: Int, _ reply: Reply) {
         guard number == client.number, client.isOpen else { return }
-        // From an abort on, also from one that has to be repeated: what it takes back is heard of no more.
+        // From an abort on, even one that has to be repeated, the records that it takes back are not reported.
         if (client.operation ?? client.unfinished) == .abort {
             if case .purged = reply { acknowledge(id, KafkaError.purged) }
             return
         }
-        // One that was refused with its batch may have an answer of its own.
+        // A record that was refused with its batch may have an answer of its own.
         guard client.unanswered.removeValue(forKey: id) != nil else { return }
         client.outstanding -= 1
         switch reply {
@@ -388,11 +390,11 @@ extension KafkaError {
     fileprivate static let purged = KafkaError(code: Code.purgedInFlight)
     /// No broker has taken the record.
     static let notTaken = KafkaError(code: Code.messageTimedOut)
-    /// A broker does not take it, or one of its batch, for what it is.
+    /// A broker refuses it, or one of its batch, because of its content.
     static let invalidRecord = KafkaError(code: Code.invalidRecord)
     static let timedOut = KafkaError(code: Code.timedOut)
 
-    /// What the client library says of a transactional call that came out so; `nil` when it succeeded.
+    /// The client library's error for a transactional call with this outcome; `nil` when it succeeded.
     fileprivate init?(_ outcome: TransactionOutcome) {
         switch outcome {
         case .acknowledged: return nil

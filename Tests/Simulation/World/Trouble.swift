@@ -2,17 +2,17 @@ import HeraldCore
 import HeraldEvents
 import HeraldTime
 
-/// What goes wrong for some users, events or one push service, and for nobody else.
+/// Failures of some users, events or one push service, and of no others.
 ///
-/// Who is hit and how follows from the seed alone, and not from the order in which things happen: a run with trouble and
-/// one without publish the same events at the same moments, and healthy calls take equally long in both.
+/// The targets and the failures follow from the seed alone, and not from the order of steps: a run with trouble and one
+/// without publish the same events at the same moments, and healthy calls take equally long in both.
 package struct Trouble: Sendable {
-    /// How the backend answers who is hit.
+    /// The backend's answer to its targets.
     enum Shape: Sendable, CustomStringConvertible {
         case status(Int, retryAfter: Milliseconds?)
         case timeout
         case reset
-        /// A delivery after so long (milliseconds).
+        /// A delivery after this time (milliseconds).
         case slow(Int64)
 
         var result: CallResult {
@@ -24,7 +24,7 @@ package struct Trouble: Sendable {
             }
         }
 
-        /// How long a call takes (milliseconds) that would take `latency` otherwise.
+        /// The duration of a call (milliseconds) that would take `latency` otherwise.
         func duration(insteadOf latency: Int64) -> Int64 {
             switch self {
             case .timeout: SimulatedBackend.timeout
@@ -41,7 +41,7 @@ package struct Trouble: Sendable {
             }
         }
 
-        /// The backend says that it has enough.
+        /// The backend reports an overload.
         var throttles: Bool {
             switch self {
             case .status(429, _), .status(_, retryAfter: .some): true
@@ -49,7 +49,8 @@ package struct Trouble: Sendable {
             }
         }
 
-        /// Many such answers in a row are what a backend that hangs or has enough, or a wrong password, look like.
+        /// Whether many such answers in a row look like a backend that hangs or is overloaded, or like a wrong
+        /// password.
         var looksGeneral: Bool {
             switch self {
             case .timeout, .status(403, _), .status(429, _), .status(_, retryAfter: .some): true
@@ -71,7 +72,7 @@ package struct Trouble: Sendable {
     let seed: UInt64
     /// Whether it strikes.
     var isOn = true
-    /// Shares of users and of events that are hit, in thousandths.
+    /// The shares of users and of events that are hit, in thousandths.
     let users: Int
     let events: Int
     /// A push service that is hit as a whole.
@@ -79,13 +80,13 @@ package struct Trouble: Sendable {
     let shape: Shape
     /// Events are answered so once, and not for ever.
     let isOnce: Bool
-    /// Share of events whose records are too large for a topic, in thousandths.
+    /// The share of events whose records are too large for a topic, in thousandths.
     let oversized: Int
-    /// These events are all of users that are hit and come at once: their last attempts come together, too.
+    /// These events belong to users that are hit and come at once: their last attempts come together, too.
     ///
-    /// Others come before them: of a backend that has never taken anything nobody can say whom it would take.
+    /// Others come before them: a backend without a single success gives no evidence that it would accept others.
     let crowd: Range<Int>
-    /// So many events are published before a crowd comes, or calls become slow.
+    /// The number of events before a crowd comes, or calls become slow.
     private static let before = 300
 
     private static let shapes: [Shape] = [
@@ -102,39 +103,39 @@ package struct Trouble: Sendable {
         let mayHitService = if case .status(403, _) = shape { false } else { true }
         let hitsService = mayHitService && choices.once(in: 6, for: "trouble.hitsService")
         service = hitsService ? choices.below(3, for: "trouble.service") : nil
-        // Near a half of all calls nobody can tell it from a wrong path.
+        // Near a half of all calls it cannot be distinguished from a wrong path.
         let shares =
             switch shape {
-            // When users in a row are refused, that speaks for the credentials.
+            // Refusals of users in a row are evidence against the credentials.
             case .status(403, _): [0, 20, 100]
             case .slow: [0, 350, 500, 970]
             case .status, .timeout, .reset: [0, 20, 100, 200, 350]
             }
         users = service == nil ? choices.pick(shares, for: "trouble.users") : 0
         isOnce = choices.once(in: 2, for: "trouble.isOnce")
-        // Refusals that are near a tenth of the calls may happen to be more of some hundred.
+        // Refusals near a tenth of the calls may by chance be more in some hundred.
         let most = shape.throttles && (users > 0 || !isOnce) ? 20 : 50
         events = users == 0 && service == nil ? most : choices.pick([0, 10, 10, most], for: "trouble.events")
         oversized = choices.pick([0, 0, 5, 20], for: "trouble.oversized")
-        // Calls that hang in every place at once keep others from showing that the backend is well: not promised.
+        // Calls that hang in every slot at once keep others from proving that the backend works: not promised.
         let size = users > 0 && !shape.looksGeneral ? choices.pick([0, 0, 100, 400], for: "trouble.crowd") : 0
         crowd = Self.before..<Self.before + size
     }
 
-    /// So much later (milliseconds) a call may come that has nothing to do with it.
+    /// The longest delay (milliseconds) of a call outside of the trouble.
     ///
-    /// Nearly always it is nothing at all.
+    /// Nearly always there is no delay at all.
     var bound: Int64 {
         switch shape {
-        // In the midst of so many everybody seems to be rejected, until a probe finds somebody who is not.
+        // Among a crowd all users seem to be rejected, until a probe finds one that is not.
         case .status(400, _) where !crowd.isEmpty, .status(404, _) where !crowd.isEmpty: 15_000
-        // What hangs is overtaken first.
+        // Calls that hang are overtaken first.
         case .timeout: 5_000
-        // What is slow is tried with fewer calls, and then with more and more.
+        // Slow calls are tried with fewer at a time, and then with ever more.
         case .slow: 10_000
         // Until it is known that it depends on the user, a lower rate is tried.
         case _ where shape.throttles && users > 20: 8_000
-        // When nobody else is called for a second, the credentials are suspected.
+        // After a second without calls for other users, the credentials are suspected.
         case .status(403, _): 3_000
         case .status, .reset: 1_000
         }
@@ -142,7 +143,7 @@ package struct Trouble: Sendable {
 
     func strikes(user: Int) -> Bool { happens(1, user, users) }
 
-    /// Whether this event is hit by itself, whoever its user is.
+    /// Whether this event is hit by itself, whatever its user.
     func strikes(event: Int) -> Bool {
         crowd.contains(event) || happens(2, event, events) || size(ofEvent: event) != .usual
     }
@@ -152,7 +153,7 @@ package struct Trouble: Sendable {
         return chance.below(1_000) < oversized ? chance.pick([.large, .huge, .enormous]) : .usual
     }
 
-    /// The answer to a call and how long it takes (milliseconds).
+    /// The answer to a call and its duration (milliseconds).
     func answer(user: Int, event: Int, service: Int, attempt: Int) -> (result: CallResult, after: Int64) {
         var chance = chance(4, event, service, attempt)
         let latency = chance.between(1, 80)
@@ -173,7 +174,7 @@ package struct Trouble: Sendable {
         return chance.below(1_000) < thousandths
     }
 
-    /// Chance that belongs to one thing, and not to a moment.
+    /// Chance that belongs to one purpose, and not to a moment.
     func chance(_ purpose: UInt64, _ first: Int, _ second: Int, _ third: Int) -> Chance {
         var state = seed
         for number in [purpose, UInt64(first), UInt64(second), UInt64(third)] {

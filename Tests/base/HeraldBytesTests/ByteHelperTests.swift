@@ -10,7 +10,7 @@ struct ByteHelperTests {
         #expect(String(decoding: output, as: UTF8.self) == String(number))
     }
 
-    @Test("Numbers of every length are written in decimal, behind what is there")
+    @Test("Numbers of every length are written in decimal, after the present bytes")
     func decimalLengths() {
         var numbers: [Int64] = []
         var power: Int64 = 1
@@ -25,7 +25,7 @@ struct ByteHelperTests {
         }
     }
 
-    @Test("Pieces are written one behind the other, as many as there is room for")
+    @Test("Chunks are written one after the other, as far as there is room")
     func pieces() {
         let word = Array("bytes".utf8)
         var output = Array("<".utf8)

@@ -4,7 +4,7 @@ import Testing
 @Suite("Writing JSON strings")
 struct JSONTextTests {
     @Test(
-        "What JSON or JavaScript could misread is escaped, the rest stays as it is",
+        "Characters that JSON or JavaScript could misread are escaped, the rest is unchanged",
         arguments: [
             ("", #""""#), ("Hello", #""Hello""#), (#"say "hi""#, #""say \"hi\"""#), (#"C:\x"#, #""C:\\x""#),
             ("a\nb\tc\rd", #""a\nb\tc\rd""#), ("\u{8}\u{C}", #""\b\f""#), ("\u{0}\u{1F}", #""\u0000\u001f""#),
@@ -25,7 +25,7 @@ struct JSONTextTests {
         #expect(output == [0x22, 0xE2, 0x80, 0x22])
     }
 
-    /// As it is written byte by byte.
+    /// The reference: written byte by byte.
     private func plainly(_ text: [UInt8]) -> [UInt8] {
         var output: [UInt8] = [0x22]
         var offset = 0
@@ -58,14 +58,14 @@ struct JSONTextTests {
         return Array(output.dropFirst())
     }
 
-    /// What is escaped, and what lies beside it.
+    /// The escaped bytes and their neighbours.
     private static let borders: [UInt8] = [
         0x00, 0x08, 0x09, 0x0A, 0x0C, 0x0D, 0x1F, 0x20, 0x21, 0x22, 0x23, 0x5B, 0x5C, 0x5D, 0x7F, 0x80, 0xE1, 0xE2,
         0xE3,
         0xFF,
     ]
 
-    @Test("Each byte at each place of each length is written as it is one by one", arguments: 0...70)
+    @Test("Each byte at each place of each length is written as it is on its own", arguments: 0...70)
     func everyByteEverywhere(count: Int) {
         #expect(written(Array(repeating: 0x61, count: count)) == plainly(Array(repeating: 0x61, count: count)))
         for place in 0..<count {
@@ -82,7 +82,7 @@ struct JSONTextTests {
     }
 
     @Test(
-        "Text of nothing but what is escaped is written whole, however long",
+        "Text that consists of escaped characters is written completely, however long",
         arguments: [1, 6, 7, 63, 64, 1_000, 4_096])
     func allEscapes(count: Int) {
         for byte in [UInt8(0x01), 0x22, 0x5C, 0x0A, 0xE2] {

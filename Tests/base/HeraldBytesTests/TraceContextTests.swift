@@ -23,7 +23,7 @@ struct TraceContextTests {
     }
 
     @Test(
-        "What is not well formed is none",
+        "A malformed traceparent is ignored",
         arguments: [
             "", "00", "00-\(trace)-b7ad6b7169203331-0", "00-\(trace)-b7ad6b7169203331-01-",
             "ff-\(trace)-b7ad6b7169203331-01", "00-\(trace)-0000000000000000-01",

@@ -15,7 +15,7 @@ struct LogWriterTests {
         try JSONDecoder().decode(Line.self, from: Data(pipe.readLine().utf8))
     }
 
-    @Test("drops and counts lines while nobody reads, says the count when it flows again, and never waits")
+    @Test("drops and counts lines while its reader pauses, reports the count afterwards, and never waits")
     func dropAndCount() throws {
         let pipe = try TestPipe()
         let writer = try LogWriter(descriptor: pipe.writer, format: .json, capacityBytes: 20_000)
@@ -44,7 +44,7 @@ struct LogWriterTests {
         #expect(writer.close(within: .seconds(10)))
     }
 
-    @Test("writes everything that waits before it closes")
+    @Test("writes all waiting lines before it closes")
     func closeFlushes() throws {
         let pipe = try TestPipe()
         let writer = try LogWriter(descriptor: pipe.writer, format: .json)
@@ -58,7 +58,7 @@ struct LogWriterTests {
         #expect(pipe.waitingByteCount == 0)
     }
 
-    @Test("gives up at its time limit when nobody reads")
+    @Test("gives up at its time limit when its reader pauses")
     func closeGivesUp() throws {
         let pipe = try TestPipe()
         let writer = try LogWriter(descriptor: pipe.writer, format: .json)

@@ -25,7 +25,7 @@ struct LoggerTests {
         #expect(writer.close(within: .seconds(10)))
     }
 
-    @Test("writes text for people, coloured only when told")
+    @Test("writes text for people, coloured only on request")
     func text() throws {
         let pipe = try TestPipe()
         let (plain, first) = try Self.logger(pipe, .info, .text(coloured: false))
@@ -40,7 +40,7 @@ struct LoggerTests {
         second.close(within: .seconds(10))
     }
 
-    @Test("changes its level for all that came from it")
+    @Test("changes its level for all loggers made from it")
     func changedLevel() throws {
         let pipe = try TestPipe()
         let (logger, writer) = try Self.logger(pipe, .warning, .text(coloured: false))
@@ -55,7 +55,7 @@ struct LoggerTests {
         writer.close(within: .seconds(10))
     }
 
-    @Test("has a level of its own where it is given one")
+    @Test("has a level of its own where one is set")
     func ownLevel() throws {
         let pipe = try TestPipe()
         let (logger, writer) = try Self.logger(pipe, .warning, .text(coloured: false))
@@ -73,7 +73,7 @@ struct LoggerTests {
         "\"quoted\" \\ back", "tab\t", "😀 ü", "\u{FEFF}",
     ]
 
-    @Test("lets no text end the line or steer the terminal, and JSON readers get the text back", arguments: hostile)
+    @Test("lets no text end the line or control the terminal, and JSON readers get the text back", arguments: hostile)
     func injection(text: String) throws {
         let pipe = try TestPipe()
         let (json, first) = try Self.logger(pipe)
@@ -105,7 +105,7 @@ struct LoggerTests {
         writer.close(within: .seconds(10))
     }
 
-    @Test("writes numbers that JSON does not have as text", arguments: [Double.nan, .infinity, -.infinity])
+    @Test("writes numbers outside of JSON's range as text", arguments: [Double.nan, .infinity, -.infinity])
     func numbers(number: Double) throws {
         let pipe = try TestPipe()
         let (logger, writer) = try Self.logger(pipe)
@@ -114,7 +114,7 @@ struct LoggerTests {
         writer.close(within: .seconds(10))
     }
 
-    @Test("makes neither message nor fields of a level that is off", arguments: LogLevel.allCases)
+    @Test("evaluates neither message nor fields of a disabled level", arguments: LogLevel.allCases)
     func levels(level: LogLevel) throws {
         let pipe = try TestPipe()
         let (logger, writer) = try Self.logger(pipe, level)

@@ -23,7 +23,7 @@ struct MetricsTests {
         return String(decoding: writer.finish(), as: UTF8.self)
     }
 
-    @Test("Prometheus' format names the samples, escapes what it has to and knows no infos")
+    @Test("Prometheus' format names the samples, escapes where needed and omits infos")
     func prometheus() {
         #expect(
             text(.prometheusText) == """
@@ -47,7 +47,7 @@ struct MetricsTests {
                 """)
     }
 
-    @Test("OpenMetrics names the families, has units and infos, and says where it ends")
+    @Test("OpenMetrics names the families, has units and infos, and marks its end")
     func openMetrics() {
         #expect(
             text(.openMetrics) == """
@@ -99,7 +99,7 @@ struct MetricsTests {
         #expect(MetricsFormat(accepting: accept) == format)
     }
 
-    @Test("What a process takes is read from /proc")
+    @Test("A process's resources are read from /proc")
     func process() throws {
         let usage = try #require(ProcessUsage.current())
         #expect(usage.residentBytes > 1 << 20 && usage.virtualBytes >= usage.residentBytes)

@@ -37,7 +37,7 @@ struct SpanJSONTests {
                 + #"{"stringValue":"apns delivered"},{"stringValue":"gcm \"quoted\""}]}}}]}]}]}]}"#)
     }
 
-    @Test("Parent, link and failure are there when a span has them")
+    @Test("Parent, link and failure appear when a span has them")
     func others() {
         let remote = TraceSpan(
             Self.context, parent: SpanParent(spanID: 1, isRemote: true), name: "n", kind: .client, startNanoseconds: 5,

@@ -23,7 +23,7 @@ struct SpanQueueTests {
         #expect(spans.isEmpty && dropped == 0)
     }
 
-    @Test("It never holds more than it may; the rest is dropped and counted, and so is what was dropped before")
+    @Test("It never exceeds its limit; further spans are dropped and counted, together with earlier drops")
     func bound() throws {
         let queue = try SpanQueue()
         Self.offer(8_000, to: queue)
@@ -33,7 +33,7 @@ struct SpanQueueTests {
         #expect(sizes == Array(repeating: 512, count: 16) + [0])
     }
 
-    @Test("Spans leave in their order, when there are enough of them or the interval is over")
+    @Test("Spans leave in their order, in full batches or after the interval")
     func order() throws {
         let queue = try SpanQueue()
         Self.offer(600, to: queue)
@@ -42,7 +42,7 @@ struct SpanQueueTests {
         #expect(queue.next(within: .milliseconds(1)) == [])
     }
 
-    @Test("A closed queue takes nothing more, gives out what it has at once, and then ends")
+    @Test("A closed queue takes no more spans, returns the present ones at once, and then ends")
     func closing() throws {
         let queue = try SpanQueue()
         Self.offer(3, to: queue)
@@ -53,7 +53,7 @@ struct SpanQueueTests {
         #expect(queue.counts.dropped == 2)
     }
 
-    @Test("While another thread has it, nothing is taken and nobody waits")
+    @Test("While another thread has it, it takes no spans, and no thread waits")
     func busy() async throws {
         let queue = try SpanQueue()
         let (entered, leave) = (try Wakeup(), try Wakeup())

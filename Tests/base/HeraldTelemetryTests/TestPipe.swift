@@ -20,7 +20,7 @@ final class TestPipe {
         close(writer)
     }
 
-    /// The next line without its end; waits for it.
+    /// Waits for the next line and returns it without its end.
     func readLine() throws -> String {
         while true {
             if let end = received.firstIndex(of: 10) {
@@ -36,7 +36,7 @@ final class TestPipe {
         }
     }
 
-    /// How many bytes lie in the pipe unread.
+    /// The number of unread bytes in the pipe.
     var waitingByteCount: Int {
         var count: Int32 = 0
         _ = ioctl(reader, UInt(FIONREAD), &count)

@@ -2,13 +2,13 @@ import HeraldBytes
 import HeraldTelemetry
 import Testing
 
-@Suite("Which traces are recorded")
+@Suite("The sampling of traces")
 struct TraceSamplerTests {
     private static func parent(_ isSampled: Bool) -> TraceContext {
         TraceContext(traceID: TraceID(high: 1, low: 1), spanID: 1, isSampled: isSampled)
     }
 
-    @Test("Who began the trace decides, whatever the share is", arguments: [0.0, 0.5, 1])
+    @Test("The service that began the trace decides, whatever the share is", arguments: [0.0, 0.5, 1])
     func parentDecides(ratio: Double) {
         let sampler = TraceSampler(ratio: ratio)
         for low: UInt64 in [0, 1 << 55, .max] {
@@ -17,7 +17,7 @@ struct TraceSamplerTests {
         }
     }
 
-    @Test("A share of 0 records no trace that begins here, 1 all of them")
+    @Test("A share of 0 records none of the traces that begin here, a share of 1 all of them")
     func ends() {
         for low: UInt64 in [0, 1, 1 << 55, (1 << 56) - 1, .max] {
             #expect(!TraceSampler(ratio: 0).records(TraceID(high: 0, low: low), parent: nil))
@@ -25,7 +25,7 @@ struct TraceSamplerTests {
         }
     }
 
-    @Test("The last 56 bits of the id decide: those are recorded that are largest")
+    @Test("The last 56 bits of the id decide: the largest ones are recorded")
     func threshold() {
         let sampler = TraceSampler(ratio: 0.25)
         let edge: UInt64 = 3 << 54
@@ -34,7 +34,7 @@ struct TraceSamplerTests {
         #expect(!sampler.records(TraceID(high: 0, low: 0xFF << 56 | edge - 1), parent: nil))
     }
 
-    @Test("A share of traces is recorded, as large as was asked for")
+    @Test("The recorded share of traces is the configured one")
     func share() {
         let sampler = TraceSampler(ratio: 0.1)
         var random = SplitMix64(seed: 7)

@@ -15,7 +15,7 @@ struct DurationTextTests {
     }
 
     @Test(
-        "Anything else is none",
+        "Any other text is not a duration",
         arguments: [
             "", "5", "s", "5x", "5 s", " 5s", "-5s", "+5s", "1.5s", "05s", "0s", "1h30m", "5S", "٣s", "99999999999s",
             "5ss",
@@ -25,7 +25,7 @@ struct DurationTextTests {
     }
 
     @Test(
-        "What is written is read back, and 24h stays 24h",
+        "A written duration is read back, and 24h stays 24h",
         arguments: ["0", "1ms", "1500ms", "10s", "90s", "5m", "24h", "25h", "2d", "7d"])
     func roundTrip(text: String) throws {
         #expect(DurationText.format(try #require(DurationText.parse(text))) == text)

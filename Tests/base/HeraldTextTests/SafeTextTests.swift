@@ -1,10 +1,10 @@
 import HeraldText
 import Testing
 
-@Suite("Text that is safe to show, JSON that is written, names that were meant")
+@Suite("Safe text, written JSON and suggested names")
 struct SafeTextTests {
     @Test(
-        "Control and bidirectional characters become escapes, everything else stays",
+        "Control and bidirectional characters become escapes, all others are unchanged",
         arguments: [
             ("plain ü 😀", "plain ü 😀"), ("a\nb\tc\r", "a\\nb\\tc\\r"), ("\u{1B}[31m", "\\u{1B}[31m"),
             ("a\u{202E}b", "a\\u{202E}b"), ("\u{2066}\u{2028}\u{85}", "\\u{2066}\\u{2028}\\u{85}"), ("\0", "\\u{0}"),
@@ -19,7 +19,7 @@ struct SafeTextTests {
         #expect(SafeText.quoted("abcdef", limit: 3) == "\"abc…\"")
     }
 
-    @Test("JSON keeps the order of members and escapes what a terminal must not see")
+    @Test("JSON keeps the order of members and escapes characters that are unsafe for a terminal")
     func json() {
         let value: JSONValue = ["b": 1, "a": ["x\"\\\n\u{1}\u{202E}", true, []], "n": .null, "d": .number(1.5)]
         #expect(value.compact == #"{"b":1,"a":["x\"\\\n\u0001\u202e",true,[]],"n":null,"d":1.5}"#)
@@ -29,7 +29,7 @@ struct SafeTextTests {
     }
 
     @Test(
-        "The nearest name is suggested, when it is near enough",
+        "The nearest name is suggested if it is near enough",
         arguments: [
             ("tiemout", "timeout"), ("Timeout", "timeout"), ("timeot", "timeout"), ("ulr", "url"),
             ("pasword", "password"),

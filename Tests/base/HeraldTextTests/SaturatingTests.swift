@@ -1,7 +1,7 @@
 import HeraldText
 import Testing
 
-@Suite("Whole numbers of numbers that may be any")
+@Suite("Whole numbers from arbitrary ones")
 struct SaturatingTests {
     @Test(
         "The nearest whole number is taken, within bounds that can be counted in milliseconds",

@@ -2,9 +2,9 @@ import HeraldBytes
 import HeraldTime
 import Testing
 
-@Suite("The queue of what is due")
+@Suite("The queue of due times")
 struct DueQueueTests {
-    @Test("gives everything back in due order, and nothing early", arguments: UInt64(1)...10)
+    @Test("returns every element in due order, and none early", arguments: UInt64(1)...10)
     func order(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         var queue = DueQueue<Int>(capacity: 4)

@@ -26,7 +26,7 @@ struct MillisecondsTests {
     }
 
     @Test(
-        "double in a row without overflowing", arguments: [(0, 200), (1, 400), (10, 204_800), (62, .max), (63, .max)])
+        "double repeatedly without overflowing", arguments: [(0, 200), (1, 400), (10, 204_800), (62, .max), (63, .max)])
     func doubling(times: Int, milliseconds: Int64) {
         #expect(Milliseconds.milliseconds(200).doubled(times: times) == .milliseconds(milliseconds))
     }
@@ -47,7 +47,7 @@ struct MillisecondsTests {
         #expect(Milliseconds.seconds(5).duration == .seconds(5))
     }
 
-    @Test("go to C as the nearest number that it has")
+    @Test("are passed to C as the nearest number in its range")
     func clamping() {
         #expect(Int32(clamping: Milliseconds.seconds(5)) == 5_000)
         #expect(Int32(clamping: Milliseconds.max) == .max && Int32(clamping: Milliseconds.min) == .min)

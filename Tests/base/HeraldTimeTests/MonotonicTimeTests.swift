@@ -24,7 +24,7 @@ struct MonotonicTimeTests {
     }
 
     @Test(
-        "a time stamp from which nothing can be measured is told from one that is only old, or a little ahead",
+        "an unusable time stamp is distinguished from one that is only old, or slightly ahead",
         arguments: [
             (0, true), (-366 * 86_400_000, true), (3_600_000, true), (-366 * 86_400_000 - 1, false),
             (3_600_001, false),
@@ -36,11 +36,11 @@ struct MonotonicTimeTests {
     }
 
     @Test(
-        "1970, seconds, microseconds, none, the ends of the range are no time stamps",
+        "1970, seconds, microseconds, no time and the ends of the range are not time stamps",
         arguments: [0, 1_800_000_000, 1_800_000_000_000_000, -1, -30_000_000_000_000_000, .min, .max] as [Int64])
     func odd(stamp: Int64) {
         #expect(WallTime(milliseconds: stamp).credible(now: WallTime(milliseconds: 1_800_000_000_000)) == nil)
-        // Nor before the clock is right.
+        // The same applies before the clock is right.
         #expect(WallTime(milliseconds: -1).credible(now: WallTime(milliseconds: 0)) == nil)
     }
 }

@@ -28,7 +28,7 @@ struct RFC3339Tests {
     }
 
     @Test(
-        "Everything else is refused",
+        "Every other form is refused",
         arguments: [
             "", "2026", "2026-11-21", "2026-11-21T08:40:26", "2026-11-21 08:40:26Z", "2026-11-21T08:40Z",
             "2026-02-29T00:00:00Z", "1900-02-29T00:00:00Z", "2026-04-31T00:00:00Z", "2026-00-01T00:00:00Z",
@@ -43,7 +43,7 @@ struct RFC3339Tests {
         #expect(parse(text) == nil)
     }
 
-    @Test("What is written is read back as the same moment, on every day of four centuries")
+    @Test("A written moment is read back as the same moment, on every day of four centuries")
     func roundTrip() {
         var milliseconds: Int64 = -11_676_096_000_000 + 12_345_678
         for _ in 0..<(146_097 + 1) {

@@ -1,9 +1,9 @@
 import HeraldTime
 import Testing
 
-@Suite("A limit of so many a second")
+@Suite("A limit per second")
 struct RateLimiterTests {
-    @Test("lets as many through as it says, evenly, and no more after a pause", arguments: [3.0, 500, 20_000])
+    @Test("lets its number through, evenly, and no more after a pause", arguments: [3.0, 500, 20_000])
     func even(perSecond: Double) {
         var pace = RateLimiter(perSecond: perSecond)
         var now = MonotonicTime(nanoseconds: 1_000_000_000_000)
@@ -25,7 +25,8 @@ struct RateLimiterTests {
         #expect(Double(first) >= 2 * perSecond - 1 && Double(first) <= most)
         #expect(Double(second) >= 2 * perSecond - 1 && Double(second) <= most)
     }
-    @Test("lets a burst through after a pause, and says when so many may go at once", arguments: [0.5, 3, 1_000])
+    @Test(
+        "lets a burst through after a pause, and gives the time for a number at once", arguments: [0.5, 3, 1_000])
     func burst(perSecond: Double) {
         var limiter = RateLimiter(perSecond: perSecond, burst: 5)
         let now = MonotonicTime(nanoseconds: 1_000_000_000_000)

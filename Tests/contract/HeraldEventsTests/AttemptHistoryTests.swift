@@ -13,7 +13,7 @@ struct AttemptHistoryTests {
 
     private func append(_ entries: [AttemptEntry], to existing: String) -> String {
         var writer = AttemptHistoryWriter()
-        // What it wrote before leaves nothing behind.
+        // The former history must leave no traces.
         writer.begin(with: #"[{"former":1}]"#.utf8.span.bytes)
         writer.begin(with: existing.utf8.span.bytes)
         for entry in entries { writer.append(entry) }
@@ -22,7 +22,7 @@ struct AttemptHistoryTests {
         return String(decoding: output, as: UTF8.self)
     }
 
-    @Test("Attempts are written as the contract says")
+    @Test("Attempts are written in the contract's form")
     func written() {
         #expect(
             append([entry(12), entry(10_000, error: "timeout")], to: "")
@@ -31,7 +31,7 @@ struct AttemptHistoryTests {
         #expect(append([], to: "") == "[]")
     }
 
-    @Test("New attempts follow those before, which are kept as they are")
+    @Test("New attempts follow the former ones, which are unchanged")
     func appended() {
         #expect(append([entry(1)], to: #" [ {"x": [1, 2]} , {} ] "#).hasPrefix(#"[{"x": [1, 2]},{},{"at":"#))
         let all = append([entry(2)], to: append([entry(1)], to: "[]"))
@@ -39,14 +39,14 @@ struct AttemptHistoryTests {
     }
 
     @Test(
-        "A history that is damaged starts anew",
+        "A damaged history starts anew",
         arguments: ["x", "{}", "[", "[1]", "[{}", "[{}]]", "[{},1]", "[{\"a\":}]", "\u{FEFF}[]", "[\"x\"]"])
     func damaged(existing: String) {
         #expect(append([entry(1)], to: existing) == append([entry(1)], to: ""))
         #expect(AttemptHistory.decode(existing.utf8.span.bytes).isEmpty)
     }
 
-    @Test("The oldest go first when it outgrows 8 KiB")
+    @Test("The oldest go first when it exceeds 8 KiB")
     func trimmed() {
         var history = ""
         for number in 0..<300 as Range<Int64> { history = append([entry(number)], to: history) }
@@ -57,7 +57,7 @@ struct AttemptHistoryTests {
         #expect(entries.map(\.duration.count) == Array((300 - Int64(entries.count))..<300))
     }
 
-    @Test("Exactly 8 KiB are kept, and one attempt that is larger alone is not")
+    @Test("Exactly 8 KiB are kept, and a single attempt above that is not")
     func boundary() {
         let overhead = append([entry(1, error: "")], to: "").utf8.count
         let exact = entry(1, error: String(repeating: "x", count: 8_192 - overhead))

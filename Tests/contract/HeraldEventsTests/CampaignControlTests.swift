@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The control record of a campaign")
 struct CampaignControlTests {
-    @Test("Is read as it was written", arguments: CampaignControl.State.allCases)
+    @Test("A record is read back as it was written", arguments: CampaignControl.State.allCases)
     func roundTrip(state: CampaignControl.State) throws {
         let control = CampaignControl(
             state: state, at: WallTime(milliseconds: 1_700_000_000_123), by: "anna@host", reason: "a \"test\"\n",
@@ -27,7 +27,7 @@ struct CampaignControlTests {
     }
 
     @Test(
-        "What is damaged is refused with its reason",
+        "A damaged record is refused with its reason",
         arguments: [
             "", "[]", #"{"state":"asleep","at":"2026-11-21T08:40:26Z"}"#, #"{"state":"paused"}"#,
             #"{"state":"running","at":"2026-11-21T08:40:26Z","pauseIfFailures":1.5}"#,

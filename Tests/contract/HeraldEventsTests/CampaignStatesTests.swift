@@ -3,7 +3,7 @@ import HeraldText
 import HeraldTime
 import Testing
 
-@Suite("What campaigns are to do")
+@Suite("The states of campaigns")
 struct CampaignStatesTests {
     private static func control(_ state: CampaignControl.State) -> CampaignControl {
         CampaignControl(state: state, at: WallTime(milliseconds: 1), by: "anna")
@@ -20,7 +20,7 @@ struct CampaignStatesTests {
         }
     }
 
-    @Test("The last word counts, and a cancellation counts whatever comes after it")
+    @Test("The last record counts, and a cancellation overrides every later one")
     func order() throws {
         var states = CampaignStates()
         let (key, end) = (CampaignControl.key(of: "a"), CampaignControl.cancellationKey(of: "a"))
@@ -34,7 +34,7 @@ struct CampaignStatesTests {
         #expect(states.names == ["a"])
     }
 
-    @Test("What was deleted is not known any more")
+    @Test("A deleted state is unknown")
     func deleted() throws {
         var states = CampaignStates()
         try Self.take(&states, CampaignControl.key(of: "a"), .paused)
@@ -42,7 +42,7 @@ struct CampaignStatesTests {
         #expect(states.control(of: "a") == nil && states.names.isEmpty)
     }
 
-    @Test("Records of other kinds are nothing to it, and damaged ones are as if they were not there")
+    @Test("Records of other kinds and damaged ones are ignored")
     func others() throws {
         var states = CampaignStates()
         try Self.take(&states, CampaignControl.key(of: "a"), .paused)

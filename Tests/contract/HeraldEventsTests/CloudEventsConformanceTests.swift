@@ -3,16 +3,16 @@ import HeraldEvents
 import TestSupport
 import Testing
 
-/// The CloudEvents project's conformance features for Kafka: what they call attributes is read as they say, and their data
-/// is the event.
+/// The CloudEvents project's conformance features for Kafka: attributes are read as they specify, and the data is the
+/// event.
 @Suite("The conformance features of CloudEvents for Kafka", .judged(by: .cloudEvents))
 struct CloudEventsConformanceTests {
-    @Test("Each scenario's attributes and data are what is read")
+    @Test("The attributes and data of each scenario are read")
     func scenarios() throws {
         let scenarios = try Feature(Judge.cloudEvents.text()).scenarios
         #expect(scenarios.count == 3, "a new version has other scenarios: look at them")
         for scenario in scenarios {
-            // Their data names nobody to notify.
+            // Their data has no user to notify.
             let payload = scenario.payload.replacing(
                 #""message":"#, with: #""user": "ann", "pns": ["apns"], "message":"#)
             let decoding = Decoding(payload, headers: scenario.headers.map { ($0.key, $0.value) })
@@ -24,7 +24,7 @@ struct CloudEventsConformanceTests {
         }
     }
 
-    @Test("As they stand they lack nothing but a user")
+    @Test("The scenarios lack only a user to be valid events")
     func complaints() throws {
         for scenario in try Feature(Judge.cloudEvents.text()).scenarios {
             let decoding = Decoding(scenario.payload, headers: scenario.headers.map { ($0.key, $0.value) })
@@ -34,7 +34,7 @@ struct CloudEventsConformanceTests {
     }
 }
 
-/// As much of Gherkin as the features use: steps with tables and texts, and outlines with examples.
+/// The part of Gherkin that the features use: steps with tables and texts, and outlines with examples.
 private struct Feature {
     struct Scenario {
         var name: String

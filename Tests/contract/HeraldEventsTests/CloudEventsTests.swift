@@ -20,7 +20,7 @@ struct CloudEventsTests {
     }
 
     @Test(
-        "A structured event has id, source and time outside and the rest in data, whatever the order",
+        "A structured event has id, source and time outside and the rest in data, in any order",
         arguments: [
             "application/cloudevents+json", "Application/CloudEvents+JSON;charset=utf-8",
             " application/cloudevents+json ; x=y",
@@ -38,7 +38,7 @@ struct CloudEventsTests {
     }
 
     @Test(
-        "What lacks a CloudEvent's headers, or has HTTP's, is told which one is missing"
+        "An event without a CloudEvent's headers, or with HTTP's, is refused with the missing one"
     )
     func missingHeaders() {
         let bare = Decoding(envelope())
@@ -62,7 +62,7 @@ struct CloudEventsTests {
         #expect(Decoding(#"{"user":"u","message":"Hi","pns":"apns"}"#, headers: [("ce-id", "1")]).failure == nil)
     }
 
-    @Test("What belongs outside is ignored inside of data, and the other way round")
+    @Test("Fields for the envelope are ignored in the data, and the other way round")
     func separation() {
         let decoding = Decoding(
             envelope([
@@ -75,7 +75,7 @@ struct CloudEventsTests {
     }
 
     @Test(
-        "A structured event without a good envelope is malformed",
+        "A structured event with an invalid envelope is malformed",
         arguments: [
             ["specversion": nil], ["specversion": #""0.3""#], ["specversion": "1.0"], ["id": nil], ["id": #""""#],
             ["id": "1"], ["source": nil], ["source": "null"], ["type": nil], ["type": "{}"], ["data": nil],
@@ -85,7 +85,7 @@ struct CloudEventsTests {
         #expect(Decoding(envelope(members), headers: Self.structured).failure?.reason == .malformed)
     }
 
-    @Test("A bad envelope still tells whom it is about")
+    @Test("An invalid envelope still gives its user")
     func identityOfBadEnvelope() {
         let decoding = Decoding(envelope(["type": nil]), headers: Self.structured)
         #expect(decoding.id == "c-1")
@@ -100,7 +100,7 @@ struct CloudEventsTests {
         #expect(Decoding(inside, headers: Self.structured).failure?.reason == .malformed)
     }
 
-    @Test("The fields' rules hold inside of an envelope")
+    @Test("The rules of the fields apply inside of an envelope")
     func rules() {
         let longID = envelope(["id": "\"\(String(repeating: "x", count: 129))\""])
         #expect(Decoding(longID, headers: Self.structured).failure?.reason == .invalid)
@@ -118,7 +118,7 @@ struct CloudEventsTests {
         #expect(failure?.detail.contains("application/cloudevents+json") == true)
     }
 
-    @Test("Another content type does not matter", arguments: ["application/json", "", "text/plain", ";"])
+    @Test("Other content types are ignored", arguments: ["application/json", "", "text/plain", ";"])
     func otherContentType(contentType: String) {
         #expect(Decoding(eventJSON(), headers: [("content-type", contentType)]).failure == nil)
         #expect(Decoding(eventJSON(), headers: [("content-type", nil)]).failure == nil)
@@ -156,14 +156,14 @@ struct CloudEventsTests {
         #expect(Decoding(eventJSON(), headers: Self.binary + [("ce_id", long)]).failure?.reason == .invalid)
     }
 
-    @Test("A binary event that is no JSON still has its id")
+    @Test("A binary event without JSON still has its id")
     func binaryIdentity() {
         let decoding = Decoding("{", headers: Self.binary)
         #expect(decoding.failure?.reason == .malformed)
         #expect(decoding.id == "c-1")
     }
 
-    @Test("The trace context comes from the record, or else from the CloudEvent")
+    @Test("The trace context comes from the record, or otherwise from the CloudEvent")
     func traceparent() {
         let own = "00-11111111111111111111111111111111-2222222222222222-00"
         let fromHeader = Decoding(eventJSON(), headers: [("traceparent", Self.traceparent)])
@@ -180,7 +180,7 @@ struct CloudEventsTests {
     }
 
     @Test(
-        "A trace context that is not well formed does not cross over, and does no harm",
+        "A malformed trace context is dropped without harm",
         arguments: [
             "", "00", "00-0AF7651916CD43DD8448EB211C80319C-b7ad6b7169203331-01",
             "ff-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",

@@ -15,7 +15,7 @@ struct ContractDocumentsTests {
         return try names.map { (kind + "/" + $0, Array(try Data(contentsOf: folder.appending(path: $0)))) }
     }
 
-    @Test("The code takes every event that the documents call valid")
+    @Test("The code accepts every event that the documents call valid")
     func validEvents() throws {
         for (name, bytes) in try examples("event/valid") { #expect(Decoding(bytes).failure == nil, "\(name)") }
     }
@@ -39,7 +39,7 @@ struct ContractDocumentsTests {
         }
     }
 
-    @Test("The code reads every feedback that the documents call valid, and writes it as it was")
+    @Test("The code reads every feedback that the documents call valid, and writes it back unchanged")
     func validFeedback() throws {
         for (name, bytes) in try examples("feedback/valid") {
             let record = try FeedbackRecord(decoding: bytes)

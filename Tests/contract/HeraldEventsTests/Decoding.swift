@@ -36,7 +36,7 @@ struct Decoding {
     var pushServices: [String] { event.pushServices.map { PushServices.standard.names[$0] } }
 }
 
-/// A good event with some members replaced or, by nothing, left out; `members` are raw JSON.
+/// A valid event with some members replaced or, by `nil`, left out; `members` are raw JSON.
 func eventJSON(_ members: [String: String?] = [:]) -> String {
     var all: [String: String] = ["id": #""e-1""#, "user": #""ann""#, "message": #""Hi""#, "pns": #"["apns"]"#]
     for (name, value) in members { all[name] = value }

@@ -4,7 +4,7 @@ import HeraldText
 import HeraldTime
 import Testing
 
-@Suite("Herald's headers on records that go out")
+@Suite("Herald's headers on outgoing records")
 struct DeliveryHeadersTests {
     private func pairs(_ list: HeaderList) -> [String] {
         (0..<list.count).map { index in
@@ -27,7 +27,7 @@ struct DeliveryHeadersTests {
         return output
     }
 
-    @Test("A retry record keeps the original headers in order and replaces Herald's, none doubled")
+    @Test("A retry record keeps the original headers in order and replaces Herald's, without doubles")
     func retry() {
         let original: [(String, String?)] = [
             ("b", "2"), ("herald-status", "500"), ("a", "1"), ("herald-replays", "1"), ("b", nil),
@@ -51,7 +51,7 @@ struct DeliveryHeadersTests {
             ])
     }
 
-    @Test("A retry record that was written is read back with the same facts")
+    @Test("A written retry record is read back with the same facts")
     func roundTrip() {
         let decoding = Decoding(
             eventJSON(["id": nil, "pns": #"["apns","wns"]"#]),
@@ -80,7 +80,7 @@ struct DeliveryHeadersTests {
         #expect(event.lastStatus == 429)
     }
 
-    @Test("A dead letter is read back by services, with its bytes untouched")
+    @Test("A dead letter is read back by services, with its bytes unchanged")
     func deadLetter() throws {
         let decoding = Decoding(eventJSON(["pns": #"["apns","gcm"]"#, "source": #""shop""#]))
         let headers = write(
@@ -106,7 +106,7 @@ struct DeliveryHeadersTests {
         #expect(letter.history.first?.status == 500)
     }
 
-    @Test("A dead letter of something that does not decode has neither id nor push services")
+    @Test("A dead letter of an undecodable record has neither id nor push services")
     func undecodable() throws {
         let decoding = Decoding("{")
         let headers = write(
@@ -122,7 +122,7 @@ struct DeliveryHeadersTests {
         #expect(letter.detail?.contains("ends in the middle") == true)
     }
 
-    @Test("A record that is no dead letter is refused with the header that is wrong")
+    @Test("A record that is not a dead letter is refused with the invalid header")
     func notDeadLetter() {
         var headers = HeaderList()
         #expect(throws: InvalidArgument("the dead letter has no herald-origin")) {

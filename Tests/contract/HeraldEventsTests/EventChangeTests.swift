@@ -11,7 +11,7 @@ struct EventChangeTests {
         return change.applied(to: Array(value.utf8), headers: list).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    @Test("A member is replaced in its place, whatever it was, and all other bytes stay")
+    @Test("A member is replaced in its place, whatever its value, and all other bytes stay")
     func replaced() {
         let value = #" { "user" : 7, "x":[1.50, {"user":"no"}],"message":"a\"b" ,"pns":["apnss"]} "#
         #expect(
@@ -19,13 +19,13 @@ struct EventChangeTests {
                 == #" { "user" : "bob", "x":[1.50, {"user":"no"}],"message":"say \"hi\"\n" ,"pns":["apns","gcm"]} "#)
     }
 
-    @Test("A member that is missing stands first, in an empty object alone")
+    @Test("A missing member is added at the beginning, in an empty object alone")
     func inserted() {
         #expect(changed(#"{"message":"x"}"#, EventChange(user: "bob")) == #"{"user":"bob","message":"x"}"#)
         #expect(changed("{ }", EventChange(user: "bob", message: "x")) == #"{"user":"bob","message":"x" }"#)
     }
 
-    @Test("In a structured CloudEvent its data is changed, in a binary one the value")
+    @Test("In a structured CloudEvent the data is changed, in a binary one the value")
     func cloudEvents() {
         let structured = #"{"specversion":"1.0","id":"1","source":"s","type":"t","user":"x","data":{"user":"ann"}}"#
         #expect(
@@ -39,7 +39,7 @@ struct EventChangeTests {
                 == #"{"user":"bob"}"#)
     }
 
-    @Test("Behind a schema registry's frame the object is changed and the frame stays")
+    @Test("After a schema registry's frame the object is changed and the frame stays")
     func frame() {
         let frame: [UInt8] = [0, 0, 0, 0, 0x7B]
         let value = frame + Array(#"{"user":"ann"}"#.utf8)
@@ -48,7 +48,7 @@ struct EventChangeTests {
                 == frame + Array(#"{"user":"bob"}"#.utf8))
     }
 
-    @Test("What is no JSON object cannot be changed", arguments: ["", "no", "[1]", "{\"a\":1", "\"text\""])
+    @Test("A value that is not a JSON object cannot be changed", arguments: ["", "no", "[1]", "{\"a\":1", "\"text\""])
     func unchangeable(value: String) {
         #expect(changed(value, EventChange(user: "bob")) == nil)
     }

@@ -2,7 +2,7 @@ import HeraldBytes
 import HeraldEvents
 import HeraldTime
 
-/// What holds for the decoder whatever comes in; the fuzzer and the tests check the same.
+/// The properties of the decoder for any input; the fuzzer and the tests check the same ones.
 ///
 /// An input is a record in one piece: lines of `name: value` for the headers, an empty line, and the value.
 enum EventDecoderProperties {
@@ -64,7 +64,7 @@ enum EventDecoderProperties {
         try expect(!event.traceparent.isPresent || event.traceparent.count == 55, "the traceparent is too long")
     }
 
-    /// The records that the event causes can be read, and say what the event says.
+    /// Checks that the records of the event can be read, with the event's content.
     private static func checkRecords(
         of event: DecodedEvent, _ value: [UInt8], _ headers: HeaderList, _ failure: DecodingFailure?
     ) throws {
@@ -109,7 +109,7 @@ enum EventDecoderProperties {
         try expect(again.pushServices == event.pushServices, "the retry has other push services")
     }
 
-    /// A service that publishes the same event gets the same fields.
+    /// Checks that a service that publishes the same event gets the same fields.
     private static func checkEncoding(of event: DecodedEvent, _ value: [UInt8]) throws {
         let published = try NotificationEvent(
             user: text(event.user, event, value) ?? "", message: text(event.message, event, value) ?? "",

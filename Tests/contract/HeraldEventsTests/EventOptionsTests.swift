@@ -2,13 +2,13 @@ import HeraldBytes
 import HeraldEvents
 import Testing
 
-@Suite("What an event asks of its push services")
+@Suite("An event's options for its push services")
 struct EventOptionsTests {
     private func text(_ options: String) -> String {
         #"{"user":"ann","message":"Hi","pns":"apns","options":\#(options)}"#
     }
 
-    @Test("Options are read where they lie, and others are ignored")
+    @Test("Options are read in place, and unknown ones are ignored")
     func all() {
         let decoding = Decoding(
             text(#"{"pushType":"background","other":{"priority":1},"priority":"high","collapseId":"order-17"}"#))
@@ -19,7 +19,7 @@ struct EventOptionsTests {
         #expect(!decoding.event.options.pushType.isInScratch)
     }
 
-    @Test("Escapes are undone, in names too")
+    @Test("Escapes are resolved, even in names")
     func escapes() {
         let decoding = Decoding(text(#"{"push\u0054ype":"al\u0065rt","priority":"norm\u0061l","collapseId":"a\"b"}"#))
         #expect(decoding.failure == nil)
@@ -37,7 +37,7 @@ struct EventOptionsTests {
     }
 
     @Test(
-        "What breaks a rule is invalid, and says which",
+        "An option that breaks a rule is invalid, and the reason names the rule",
         arguments: [
             ("1", "options is a number; it has to be an object"), ("[]", "options is an array"),
             (#""high""#, "options is a string"), (#"{"priority":1}"#, "options.priority is a number"),
@@ -59,7 +59,7 @@ struct EventOptionsTests {
         #expect(decoding.failure?.detail.contains(detail) == true, "\(decoding.failure?.detail ?? "none")")
     }
 
-    @Test("An option that is there twice is malformed, as every known field")
+    @Test("A repeated option is malformed, like every known field")
     func twice() {
         let decoding = Decoding(text(#"{"priority":"high","priority":"high"}"#))
         #expect(decoding.failure?.reason == .malformed)

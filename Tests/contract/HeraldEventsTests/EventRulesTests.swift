@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The rules of an event's fields")
 struct EventRulesTests {
-    @Test("A plain event is read where it lies")
+    @Test("A plain event is read in place")
     func plain() {
         let decoding = Decoding(
             #"{"id":"e-1","user":"ann@example.com","message":"Hi \"there\"","pns":["apns","gcm"],"source":"shop","#
@@ -27,7 +27,8 @@ struct EventRulesTests {
         #expect(decoding.event.originOffset == 42)
     }
 
-    @Test("An event without an id, or with null for one, gets its place", arguments: [nil, "null"] as [String?])
+    @Test(
+        "An event without an id, or with a null id, is identified by its place", arguments: [nil, "null"] as [String?])
     func defaultID(id: String?) {
         let decoding = Decoding(eventJSON(["id": id]))
         #expect(decoding.failure == nil)
@@ -74,7 +75,7 @@ struct EventRulesTests {
         #expect(Decoding(eventJSON([field: "null"])).failure == nil)
     }
 
-    @Test("A time that is no date-time is invalid", arguments: ["time", "expiresAt", "notBefore"])
+    @Test("A time that is not a date-time is invalid", arguments: ["time", "expiresAt", "notBefore"])
     func badTime(field: String) {
         for text in ["", "tomorrow", "2026-11-21", "2026-02-30T00:00:00Z", "1795250426"] {
             #expect(Decoding(eventJSON([field: "\"\(text)\""])).failure?.reason == .invalid)
@@ -121,7 +122,7 @@ struct EventRulesTests {
     }
 
     @Test(
-        "Push services that are unknown or no names are invalid",
+        "Unknown push services, and values that are no names, are invalid",
         arguments: [
             #""mpns""#, #"["apns","sms"]"#, "[]", #"["apns",1]"#, #"["apns",null]"#, "7", "{}", #""apns,gcm""#,
             #"[[]]"#,
@@ -131,13 +132,13 @@ struct EventRulesTests {
         #expect(Decoding(eventJSON(["pns": pns])).failure?.reason == .invalid)
     }
 
-    @Test("The reason names the unknown push service and those that are allowed")
+    @Test("The reason names the unknown push service and the allowed ones")
     func unknownPushService() {
         let detail = Decoding(eventJSON(["pns": #""sms""#])).failure?.detail
         #expect(detail == "pns holds \"sms\"; allowed are apns, gcm, wns, fcm")
     }
 
-    @Test("What breaks a rule still has its id and user for the result")
+    @Test("An event that breaks a rule still has its id and user for the result")
     func identityOfFailures() {
         let decoding = Decoding(eventJSON(["pns": #""sms""#, "source": #""shop""#]))
         #expect(decoding.id == "e-1")
@@ -148,7 +149,7 @@ struct EventRulesTests {
         #expect(Decoding("{").id == nil)
     }
 
-    @Test("A reused event keeps nothing of the one before")
+    @Test("A reused event keeps no data of the former one")
     func reuse() {
         var event = DecodedEvent()
         let decoder = RecordDecoder()

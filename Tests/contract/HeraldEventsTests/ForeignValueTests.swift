@@ -3,7 +3,7 @@ import Testing
 
 @testable import HeraldEvents
 
-@Suite("Values of other programs that are no events")
+@Suite("Values of other programs")
 struct ForeignValueTests {
     private static let event = #"{"id":"e","user":"ann","pns":"apns","message":"Hi"}"#
     private static let quoted = #"{\"id\":\"e\",\"user\":\"ann\"}"#
@@ -13,7 +13,7 @@ struct ForeignValueTests {
         Decoding(value, headers: headers).failure?.detail ?? "an event"
     }
 
-    @Test("A string that holds an object is asked whether it was serialized twice, also in a CloudEvent")
+    @Test("A string that contains an object may have been serialized twice, and the detail asks this")
     func twice() {
         let words = "; it is a string that holds an object: was it serialized twice?"
         let value = Array("\"\(Self.quoted)\"".utf8)
@@ -32,7 +32,7 @@ struct ForeignValueTests {
         #expect(detail(Array("[\(Self.event)]".utf8)).hasSuffix("; it is an array, and a record holds one event"))
     }
 
-    @Test("The envelopes of Kafka Connect and Debezium are named with the setting that takes them off")
+    @Test("The envelopes of Kafka Connect and Debezium are named with the setting that removes them")
     func envelopes() {
         let connect = #"{"schema":{"type":"struct"},"payload":\#(Self.event)}"#
         #expect(detail(Array(connect.utf8)).contains("value.converter.schemas.enable=false"))
@@ -41,13 +41,13 @@ struct ForeignValueTests {
         #expect(both.contains("schemas.enable=false") && both.contains("Debezium"))
     }
 
-    @Test("An event that has such members beside its own stays one, and another mistake of it is its own")
+    @Test("An event with such members beside its own is valid, and its other mistakes are reported as usual")
     func ownMembers() {
         #expect(Decoding(eventJSON(["schema": "1", "payload": "{}", "op": "1", "after": "1"])).failure == nil)
         #expect(!detail(Array(eventJSON(["schema": "1", "payload": "{}", "pns": "1"]).utf8)).contains("Connect"))
     }
 
-    @Test("UTF-16 is named, in either order, with a mark or without", arguments: [true, false])
+    @Test("UTF-16 is named, in either byte order, with a mark or without", arguments: [true, false])
     func utf16(isLittle: Bool) {
         let units = Array(Self.event.utf16)
         let bytes = units.flatMap { unit in

@@ -7,7 +7,7 @@ import Testing
 struct FuzzCorpusTests {
     private static let folder = Repository.root.appending(path: "Tests/Fuzz/corpus/event-decoder")
 
-    @Test("Every file of the corpus, seed or find, goes through the decoder and keeps its properties")
+    @Test("Every file of the corpus, seed or find, passes through the decoder and keeps its properties")
     func replay() throws {
         let names = try FileManager.default.contentsOfDirectory(atPath: Self.folder.path)
         #expect(names.count >= 20)

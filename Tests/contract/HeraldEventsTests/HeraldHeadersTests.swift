@@ -2,9 +2,9 @@ import HeraldEvents
 import HeraldTime
 import Testing
 
-@Suite("Herald's headers on records that come in")
+@Suite("Herald's headers on incoming records")
 struct HeraldHeadersTests {
-    @Test("A retry record carries on where its event stopped")
+    @Test("A retry record continues where its event stopped")
     func retry() {
         let decoding = Decoding(
             eventJSON(["id": nil, "pns": #"["apns","gcm","wns"]"#]),
@@ -34,7 +34,7 @@ struct HeraldHeadersTests {
     }
 
     @Test(
-        "A record of one request topic cannot speak for another topic's: its replay's headers mean nothing",
+        "A record of one request topic cannot claim another's: the headers of such a replay are ignored",
         arguments: [
             ("notifications.bulk/1/2", RecordDecoder.TopicKind.request, false), ("notifications/1/2", .request, true),
             ("notifications.former/1/2", .request, true), ("notifications.bulk/1/2", .retry, true),
@@ -54,7 +54,7 @@ struct HeraldHeadersTests {
     }
 
     @Test(
-        "A replay of what does not decode stands for the same request, unless it claims another topic",
+        "A replay of an undecodable record represents the same request, unless it claims another topic",
         arguments: [
             ("no JSON", "notifications/1/2", true), ("{}", "notifications/1/2", true),
             (String(repeating: " ", count: 70_000), "notifications/1/2", true),
@@ -94,7 +94,7 @@ struct HeraldHeadersTests {
     }
 
     @Test(
-        "A header of Herald's that is badly formed is invalid and named",
+        "A malformed Herald header is invalid and named",
         arguments: [
             ("herald-pns", ["", "sms", "apns,", ",", "apns gcm", "wns", nil]),
             (
@@ -116,7 +116,7 @@ struct HeraldHeadersTests {
         }
     }
 
-    @Test("Header names are exact, and the last of several counts")
+    @Test("Header names are case-sensitive, and the last of several counts")
     func names() {
         #expect(Decoding(eventJSON(), headers: [("Herald-Attempts", "x")], kind: .retry).failure == nil)
         let decoding = Decoding(
@@ -124,7 +124,7 @@ struct HeraldHeadersTests {
         #expect(decoding.event.attempts == 2)
     }
 
-    @Test("A retry record without headers starts anew, and a history that is too long is forgotten")
+    @Test("A retry record without headers starts anew, and an oversized history is dropped")
     func lenient() {
         let bare = Decoding(eventJSON(), kind: .retry)
         #expect(bare.failure == nil)

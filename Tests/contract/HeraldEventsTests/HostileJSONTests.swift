@@ -4,7 +4,7 @@ import Testing
 @Suite("Hostile JSON")
 struct HostileJSONTests {
     @Test(
-        "What is no JSON anywhere in the value is malformed, also in fields that are not known",
+        "Invalid JSON anywhere in the value is malformed, even in unknown fields",
         arguments: [
             // structure
             "[1 true]", "[a]", "[\"\": 1]", "[\"\"],", "[,1]", "[1,,2]", "[\"x\"", "[x", "[3[4]]", "[1,]", "[", "]",
@@ -23,7 +23,7 @@ struct HostileJSONTests {
             // surrogates
             "\"\\ud800\"", "\"\\udc00\"", "\"\\ud800\\ud800\"", "\"\\udc00\\ud800\"", "\"\\ud83d\\u0041\"",
             "\"\\ud83dx\"", "\"\\ud83d\\\"", "\"\\ud83d\\u\"", "\"\\uD800\\n\"",
-            // white space that JSON does not know
+            // white space outside of JSON's set
             "\u{C}1", "\u{A0}1", "\u{2060}1", "\u{B}1", "\u{85}1", "\u{FEFF}1",
         ])
     func noJSON(value: String) {
@@ -31,7 +31,7 @@ struct HostileJSONTests {
     }
 
     @Test(
-        "Every JSON value may stand in a field that is not known",
+        "Any JSON value is allowed in an unknown field",
         arguments: [
             "[]", "[[]]", "[[],[],{}]", "{}", "{\"\":0}", "{\"a\":{\"b\":[{}]}}", "{\"a\":1,\"a\":2}", "[ 1 , 2 ]",
             "\t\r\n [ ] ", "0", "-0", "0.0", "-0.0e+0", "1E400", "123123e100000", "-1.5e-7", "1e5", "20e1",
@@ -48,7 +48,7 @@ struct HostileJSONTests {
     }
 
     @Test(
-        "A document that is no single object is malformed",
+        "A document that is not a single object is malformed",
         arguments: [
             "", " ", "null", "1", "\"a\"", "[]", "[{}]", "true", "{}{}", "{} x", "{},", "\u{FEFF}{}", "{}\u{0}", "}{",
             "{",
@@ -75,7 +75,7 @@ struct HostileJSONTests {
         }
     }
 
-    @Test("Control characters are found wherever they stand in a long string")
+    @Test("Control characters are found at any position of a long string")
     func controlCharacters() {
         for position in 0..<24 {
             for byte in [0x00, 0x0A, 0x1F] as [UInt8] {
@@ -87,7 +87,7 @@ struct HostileJSONTests {
         }
     }
 
-    @Test("Quotes and backslashes end or change a string wherever they stand")
+    @Test("Quotes and backslashes end or change a string at any position")
     func quotesEverywhere() {
         for position in 0..<24 {
             let before = String(repeating: "x", count: position)
@@ -111,7 +111,7 @@ struct HostileJSONTests {
         #expect(Decoding(unclosed, decoder: decoder).failure?.reason == .malformed)
     }
 
-    @Test("Levels of arrays and objects do not get mixed up")
+    @Test("Levels of arrays and objects are not confused")
     func mixedLevels() {
         #expect(Decoding(eventJSON(["x": "[{\"a\":[{}]}]"])).failure == nil)
         #expect(Decoding(eventJSON(["x": "[{\"a\":[{]}]}"])).failure?.reason == .malformed)
@@ -119,7 +119,7 @@ struct HostileJSONTests {
     }
 
     @Test(
-        "A known key that is there twice is malformed, however it is spelled",
+        "A repeated known key is malformed, however it is spelled",
         arguments: [
             ("id", "id"), ("user", "user"), ("user", "\\u0075ser"), ("pns", "pn\\u0073"), ("expiresAt", "expiresAt"),
         ])
@@ -129,7 +129,7 @@ struct HostileJSONTests {
         #expect(decoding.failure?.detail.contains("the key \(first) twice") == true)
     }
 
-    @Test("A key that is written with escapes is the same key")
+    @Test("A key written with escapes is the same key")
     func escapedKey() {
         let decoding = Decoding(#"{"\u0075ser":"ann","message":"Hi","pns":"apns"}"#)
         #expect(decoding.failure == nil)
@@ -141,7 +141,7 @@ struct HostileJSONTests {
         #expect(Decoding(#"{"User":"ann","message":"Hi","pns":"apns"}"#).failure?.reason == .invalid)
     }
 
-    @Test("An event that is cut off anywhere is malformed")
+    @Test("An event that is cut off at any position is malformed")
     func truncation() {
         let whole = Array(eventJSON(["message": #""a\ud83d\ude00é""#, "x": "[1.5e3,true,null,{}]"]).utf8)
         for count in 0..<whole.count {

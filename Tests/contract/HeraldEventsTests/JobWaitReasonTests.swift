@@ -5,7 +5,7 @@ import HeraldTime
 import TestSupport
 import Testing
 
-@Suite("The closed set of reasons why jobs wait")
+@Suite("The closed set of reasons for which jobs wait")
 struct JobWaitReasonTests {
     private static let moment = WallTime(milliseconds: 1_700_000_000_000)
 
@@ -22,7 +22,7 @@ struct JobWaitReasonTests {
         .returns(until: moment), .turn(ahead: 3, doing: "reads the audience"),
     ]
 
-    @Test("Each kind has one word, and a sentence that names its moments, what ends it and what changes it")
+    @Test("Each kind has one word, and a sentence that names its moments, its end and its remedy")
     func sentences() {
         #expect(Self.all.map(\.kind) == JobWaitReason.Kind.allCases)
         #expect(Set(JobWaitReason.Kind.allCases.map(\.word)).count == JobWaitReason.Kind.allCases.count)
@@ -36,7 +36,7 @@ struct JobWaitReasonTests {
         }
     }
 
-    @Test("A step says how many outcomes it waits for, of how many letters or recipients, and what follows")
+    @Test("A step gives the number of outcomes it waits for, of its letters or recipients, and the next step")
     func step() {
         #expect(
             Self.all[12].phrase
@@ -49,13 +49,13 @@ struct JobWaitReasonTests {
             one.phrase == "waits for 1 outcome (1 retrying) of step 1 of the ramp (1 recipient); no worker runs")
     }
 
-    @Test("The command that changes it names the campaign")
+    @Test("The advised command names the campaign")
     func campaign() {
         let wait = WaitingPage.Wait(Self.all[8], campaign: "spring")
         #expect(wait.changes == ["herald campaign resume spring"])
     }
 
-    @Test("docs/RUNBOOK.md has the table of the reasons, and docs/DESIGN.md says from what each is derived")
+    @Test("docs/RUNBOOK.md has the table of the reasons, and docs/DESIGN.md the origin of each")
     func documents() throws {
         func text(_ name: String) throws -> String {
             try String(contentsOf: Repository.root.appending(path: "docs/\(name)"), encoding: .utf8)

@@ -2,11 +2,11 @@ import Testing
 
 @testable import HeraldEvents
 
-@Suite("How a record was published")
+@Suite("Faults of a record's publisher")
 struct PublisherFaultTests {
     /// Values from the tests of Kafka's own client, `org.apache.kafka.common.utils.Utils.murmur2`.
     @Test(
-        "A key lies where Java's producers put it",
+        "A key's partition is that of Java's producers",
         arguments: [
             ("21", -973_932_308), ("foobar", -790_332_482), ("a-little-bit-long-string", -985_981_536),
             ("a-little-bit-longer-string", -1_486_304_829), ("abc", 479_470_107),
@@ -33,7 +33,7 @@ struct PublisherFaultTests {
             key: key.utf8.span.bytes, user: user.span.bytes, partition: partition, of: count, headers: list)
     }
 
-    @Test("No key, another key and another partitioner are told apart, in this order")
+    @Test("A missing key, a wrong key and a different partitioner are distinguished, in this order")
     func faults() {
         #expect(fault(key: "alice") == nil)
         #expect(fault(key: nil) == .noKey && fault(key: "") == .noKey)
@@ -42,9 +42,9 @@ struct PublisherFaultTests {
         #expect(fault(key: nil, partition: 5) == .noKey)
     }
 
-    @Test("What lies where murmur2 put it when the topic had fewer partitions is no fault")
+    @Test("A record in its murmur2 partition for fewer partitions is not a fault")
     func fewerPartitions() {
-        // Of alice's hash: 0 of 1 partition, 1 of 2 and of 4, 4 of 5, 3 of 6.
+        // For alice's hash: 0 of 1 partition, 1 of 2 and of 4, 4 of 5, 3 of 6.
         for partition in [0, 1, 3, 4] as [Int32] { #expect(fault(key: "alice", partition: partition) == nil) }
         for count in 1...64 {
             for index in 0..<20 {
@@ -55,13 +55,13 @@ struct PublisherFaultTests {
         }
     }
 
-    @Test("Nothing is said with one partition, an unknown number of them, or one beyond that number")
+    @Test("One partition, an unknown number of them, or one beyond that number allow no judgement")
     func unknown() {
         for count in [0, 1] { #expect(fault(key: nil, partition: 0, of: count) == nil) }
         #expect(fault(key: "alice", partition: 6) == nil)
     }
 
-    @Test("Headers of a CloudEvent in quotes are a fault, and what is refused for them says so")
+    @Test("Headers of a CloudEvent in quotes are a fault, and a refusal because of them says so")
     func quotedHeaders() {
         let quoted = [("ce_specversion", "1.0"), ("ce_id", "\"1\""), ("ce_source", "\"shop\""), ("ce_type", "t")]
         #expect(fault(key: "alice", quoted) == .quotedHeaders)
@@ -73,7 +73,7 @@ struct PublisherFaultTests {
         #expect(refused.failure?.detail.contains("values are in quotes") == true)
     }
 
-    @Test("Headers of HTTP on what is read as a plain event are a fault, with one partition too")
+    @Test("Headers of HTTP on a plain event are a fault, even with one partition")
     func headers() {
         #expect(fault(key: "alice", [("ce-id", "1")]) == .headers)
         #expect(fault(key: nil, of: 1, [("CE-Source", "shop")]) == .headers)

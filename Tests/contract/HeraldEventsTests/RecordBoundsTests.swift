@@ -2,14 +2,14 @@ import HeraldEvents
 import HeraldTime
 import Testing
 
-@Suite("How large what is copied may be")
+@Suite("The limits of copied parts")
 struct RecordBoundsTests {
     private static let envelope: [(String, String?)] = [
         ("ce_specversion", "1.0"), ("ce_id", "i"), ("ce_source", "shop"), ("ce_type", "t"),
     ]
 
     @Test(
-        "A source, campaign or type that is too long is said with its size, and is left out of the records",
+        "An oversized source, campaign or type is reported with its size, and left out of the records",
         arguments: [
             (["source": "\"\(String(repeating: "s", count: 1_025))\""], [], "source has 1025 bytes"),
             (["source": "\"\(String(repeating: "\\u00e9", count: 513))\""], [], "source has 1026 bytes"),
@@ -26,7 +26,7 @@ struct RecordBoundsTests {
         #expect(!decoding.event.campaign.isPresent && decoding.user != nil)
     }
 
-    @Test("A source and a campaign of the longest are taken, escaped or not")
+    @Test("A source and a campaign of the maximum length are accepted, escaped or not")
     func longest() {
         let source = String(repeating: "\\u0001", count: 1_024)
         let decoding = Decoding(
@@ -35,7 +35,7 @@ struct RecordBoundsTests {
         #expect(decoding.event.source.count == 1_024 && decoding.event.campaign.count == 256)
     }
 
-    @Test("What is no event tells who it was for, as far as it can be read")
+    @Test("An undecodable event gives its id and user, as far as they can be read")
     func identity() {
         let cut = Decoding(#"{"id":"i","user":"ann","message":"#)
         #expect(cut.failure?.reason == .malformed && cut.id == "i" && cut.user == "ann")
@@ -46,7 +46,7 @@ struct RecordBoundsTests {
     }
 
     @Test(
-        "A structured CloudEvent is known in whatever case its content type is written",
+        "A structured CloudEvent is recognised with its content type in any case",
         arguments: [
             "content-type", "Content-Type", "CONTENT-TYPE",
         ])
@@ -57,7 +57,7 @@ struct RecordBoundsTests {
         #expect(decoding.failure == nil && decoding.id == "i")
     }
 
-    /// An event whose every part is as long as it may be, and grows most when it is written.
+    /// An event whose parts have their maximum lengths, and grow most when written.
     private func largest() throws -> (event: DecodedEvent, value: [UInt8], services: PushServices) {
         let names = (0..<PushServices.maximumCount).map { "\($0)" + String(repeating: "p", count: 30) }
         let services = try PushServices(names: names)
@@ -81,7 +81,7 @@ struct RecordBoundsTests {
         return (decoding.event, decoding.value, services)
     }
 
-    @Test("The largest result and the largest headers of Herald's are below their bounds")
+    @Test("The largest result and the largest set of Herald's headers are below their bounds")
     func worstCase() throws {
         let (event, value, services) = try largest()
         let detail = [UInt8](repeating: UInt8(ascii: "\""), count: 5_000)
@@ -108,7 +108,7 @@ struct RecordBoundsTests {
         #expect(headers.byteCount > 13_000 && headers.byteCount <= DeliveryHeaders.maximumByteCount)
     }
 
-    @Test("A moment that no header can name is written as the last that one can")
+    @Test("A moment beyond a header's range is written as the last one within it")
     func farAway() throws {
         let decoding = Decoding(eventJSON(["notBefore": "\"9999-12-31T23:59:59-12:00\""]))
         let due = try #require(decoding.event.notBefore)

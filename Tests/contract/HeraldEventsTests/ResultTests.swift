@@ -47,7 +47,7 @@ struct ResultTests {
     }
 
     @Test(
-        "A result names what was asked for, when that is another name than the push service's",
+        "A result names the requested push service if its name differs from the standard one",
         arguments: [
             (#""fcm""#, 1, ["fcm"]), (#"["FCM","apns","gcm","FCM"]"#, 1, ["FCM", "gcm"]),
             (#"["FCM","apns"]"#, 0, []), (#"["apns","gcm","gcm"]"#, 1, []), (#" [ "\u0066cm" ] "#, 1, ["fcm"]),
@@ -66,7 +66,7 @@ struct ResultTests {
         #expect(result.requestedPushServices == (names.isEmpty ? [PushServices.standard.names[service]] : names))
     }
 
-    @Test("What the backend calls the message comes back as it was", arguments: ["NH-1-06", "a\"b\\c", "~"])
+    @Test("The backend's identifier of the message is read back unchanged", arguments: ["NH-1-06", "a\"b\\c", "~"])
     func backendID(text: String) throws {
         let facts = ResultFacts(outcome: .delivered, status: 201, completedAt: WallTime(milliseconds: 0))
         let json = encode(facts, Decoding(eventJSON()), backendID: text)
@@ -74,7 +74,7 @@ struct ResultTests {
     }
 
     @Test(
-        "What breaks the rule for the backend's id is no part of a result",
+        "An invalid identifier of the backend is left out of a result",
         arguments: ["", "a b", "a\nb", "é", String(repeating: "x", count: 257)])
     func wrongBackendID(text: String) {
         let facts = ResultFacts(outcome: .delivered, status: 201, completedAt: WallTime(milliseconds: 0))
@@ -86,7 +86,7 @@ struct ResultTests {
         }
     }
 
-    @Test("What is absent is left out, and what does not decode has only its place")
+    @Test("Missing facts are left out, and an undecodable record's result has only its place")
     func minimal() throws {
         let json = encode(
             ResultFacts(outcome: .deadLettered, reason: .malformed, completedAt: WallTime(milliseconds: 0)),
@@ -100,7 +100,7 @@ struct ResultTests {
     }
 
     @Test(
-        "Every outcome and reason survives the way through a result", arguments: Outcome.allCases,
+        "Every outcome and reason is read back from a result", arguments: Outcome.allCases,
         DeadLetterReason.allCases)
     func names(outcome: Outcome, reason: DeadLetterReason) throws {
         let json = encode(
@@ -125,7 +125,7 @@ struct ResultTests {
         #expect(throws: InvalidArgument.self) { try NotificationResult(decoding: Array(json.utf8)) }
     }
 
-    @Test("Of a member that comes twice the last counts, and names and texts may be escaped")
+    @Test("The last of a repeated member counts, and names and texts may be escaped")
     func repeated() throws {
         let json =
             #" {"id":"a","id":"b","u\u0073er":"ann","outcome":"delivered","completedAt":"1970-01-01T00:00:00\u005a","#
@@ -136,7 +136,7 @@ struct ResultTests {
         #expect(result.origin == Origin(topic: "n", partition: 1, offset: 2))
     }
 
-    @Test("An event that a service makes is read by the worker as it was meant")
+    @Test("A worker reads a service's event as it was meant")
     func publishing() throws {
         let event = NotificationEvent(
             id: "e/1", user: "ann", message: "Say \"hi\"\n\u{2028}🎉", pushServices: ["apns", "GCM"], source: "shop",
@@ -152,7 +152,7 @@ struct ResultTests {
         #expect(event.recordKey == Array("ann".utf8))
     }
 
-    @Test("A service learns why its event would be refused before it publishes")
+    @Test("A service gets the reason for which its event would be refused before it publishes")
     func validation() {
         let event = NotificationEvent(user: "josé", message: "Hi", pushServices: ["apns"])
         #expect(throws: DecodingFailure.self) { try event.validate() }

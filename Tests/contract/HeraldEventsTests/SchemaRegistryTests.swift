@@ -1,19 +1,19 @@
 import HeraldEvents
 import Testing
 
-@Suite("Values that a schema registry's serializer has written")
+@Suite("Values of a schema registry's serializer")
 struct SchemaRegistryTests {
     /// The magic byte and the id 258 of a schema.
     private static let frame: [UInt8] = [0, 0, 0, 1, 2]
 
-    @Test("An event in JSON is read behind the magic byte and the schema's id")
+    @Test("An event in JSON is read after the magic byte and the schema's id")
     func json() {
         let decoding = Decoding(Self.frame + Array(eventJSON(["message": #""H\u00e9""#]).utf8))
         #expect(decoding.failure == nil)
         #expect(decoding.id == "e-1" && decoding.user == "ann" && decoding.message == "Hé")
     }
 
-    @Test("So is the event of a CloudEvent, structured or binary")
+    @Test("A CloudEvent's event is read likewise, structured or binary")
     func cloudEvents() {
         let data = eventJSON(["id": nil])
         let envelope = #"{"specversion":"1.0","id":"c-1","source":"/s","type":"t","data":\#(data)}"#
@@ -27,7 +27,7 @@ struct SchemaRegistryTests {
     }
 
     @Test(
-        "Avro and Protobuf are malformed, and the detail says which formats are read and which schema it was",
+        "Avro and Protobuf are malformed, and the detail names the readable formats and the schema",
         arguments: [[0x06, 0x61, 0x6E, 0x6E], [0x00, 0x0A, 0x03, 0x61, 0x6E, 0x6E], [0x7B, 0x61]] as [[UInt8]])
     func binaryFormats(payload: [UInt8]) {
         let failure = Decoding(Self.frame + payload).failure
@@ -36,7 +36,7 @@ struct SchemaRegistryTests {
         #expect(failure?.detail.contains("not Avro or Protobuf") == true)
     }
 
-    @Test("A frame without anything behind it, or cut off, is malformed", arguments: 1...5)
+    @Test("A frame without a value, or cut off, is malformed", arguments: 1...5)
     func cutOff(count: Int) {
         #expect(Decoding(Array(Self.frame.prefix(count))).failure?.reason == .malformed)
     }

@@ -6,7 +6,7 @@ import Testing
 @Suite("Topics, delays and push services")
 struct TopicsTests {
     @Test(
-        "A delay is a whole number and a unit, kept as it is written",
+        "A delay is a whole number and a unit, kept as written",
         arguments: [
             ("500ms", 500), ("5s", 5_000), ("30s", 30_000), ("5m", 300_000), ("2h", 7_200_000), ("1d", 86_400_000),
             ("60s", 60_000), ("365d", 31_536_000_000),
@@ -18,7 +18,7 @@ struct TopicsTests {
     }
 
     @Test(
-        "Anything else is no delay",
+        "Any other text is not a delay",
         arguments: [
             "", "5", "s", "0s", "05s", "-5s", "+5s", "5 s", "5S", "1.5h", "5us", "1w", "366d", "99999999999999999999s",
             "5s5m", "٥s", "5m ",
@@ -27,7 +27,7 @@ struct TopicsTests {
         #expect(DelayName(text) == nil)
     }
 
-    @Test("A retry topic's name tells its delay, and no other topic's does")
+    @Test("A retry topic's name contains its delay, and no other topic's does")
     func retryTopics() throws {
         let topics = Topics()
         let delay = try #require(DelayName("30s"))
@@ -41,7 +41,7 @@ struct TopicsTests {
         }
     }
 
-    @Test("Topic names are Kafka's")
+    @Test("Topic names follow Kafka's rules")
     func names() {
         for name in ["a", "A-b_c.9", "...", String(repeating: "x", count: 249)] { #expect(Topics.isName(name)) }
         for name in ["", ".", "..", "a/b", "a b", "é", String(repeating: "x", count: 250)] {
@@ -49,7 +49,7 @@ struct TopicsTests {
         }
     }
 
-    @Test("An origin is read as it is written")
+    @Test("An origin is read in its written form")
     func origins() {
         let origin = Origin(topic: "a.b", partition: 3, offset: Int64.max)
         #expect(Origin(origin.description) == origin)
@@ -72,7 +72,7 @@ struct TopicsTests {
     }
 
     @Test(
-        "Push services that contradict themselves are refused",
+        "Contradictory push services are refused",
         arguments: [
             ([], [:]), (["a", "A"], [:]), (["a,b"], [:]), ([""], [:]), (["a b"], [:]), (["a"], ["b": "c"]),
             (["a", "b"], ["b": "a"]), (["a"], ["": "a"]), (["a"], ["b": "a", "B": "a"]),

@@ -2,7 +2,7 @@ import HeraldEvents
 import TestSupport
 import Testing
 
-/// What W3C asks of a service that gets a `traceparent`, here in a record's header.
+/// W3C's requirements on a service that receives a `traceparent`, here in a record's header.
 @Suite("W3C's tests of a traceparent")
 struct TraceContextConformanceTests {
     private func isTaken(_ traceparent: String) -> Bool {
@@ -12,17 +12,17 @@ struct TraceContextConformanceTests {
     }
 
     @Test(
-        "One that is valid is taken along, also of a version to come and with unknown flags",
+        "A valid traceparent is passed on, even of a future version and with unknown flags",
         arguments: TraceContextCases.valid)
     func valid(traceparent: String) { #expect(isTaken(traceparent)) }
 
-    @Test("One with a wrong version is dropped", arguments: TraceContextCases.wrongVersions)
+    @Test("A traceparent with an invalid version is dropped", arguments: TraceContextCases.wrongVersions)
     func version(traceparent: String) { #expect(!isTaken(traceparent)) }
 
-    @Test("One with a wrong trace or span id or flags is dropped", arguments: TraceContextCases.wrongIDs)
+    @Test("A traceparent with an invalid trace id, span id or flags is dropped", arguments: TraceContextCases.wrongIDs)
     func ids(traceparent: String) { #expect(!isTaken(traceparent)) }
 
-    @Test("One of a version to come with more behind is dropped, where W3C would keep its ids")
+    @Test("A future version's traceparent with further fields is dropped, where W3C would keep its ids")
     func future() {
         #expect(!isTaken("cc-\(TraceContextCases.trace)-\(TraceContextCases.parent)-01-what-the-future-will-be-like"))
     }

@@ -2,11 +2,11 @@ import HeraldEvents
 import HeraldText
 import Testing
 
-@Suite("Who may be a user")
+@Suite("The rule for users")
 struct UserRuleTests {
     private static let legal = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_@#.:-"
 
-    @Test("Every legal character is a user on its own, every other ASCII character is not")
+    @Test("Every legal character is a user on its own, and no other ASCII character is")
     func everyASCII() {
         for byte in UInt8(0)..<128 {
             let scalar = Unicode.Scalar(byte)
@@ -18,7 +18,7 @@ struct UserRuleTests {
     }
 
     @Test(
-        "A user that no tag can hold is invalid, and the reason says why",
+        "A user that does not fit into a tag is invalid, with the reason",
         arguments: [
             ("", "empty"), ("josé", "'é' (U+00E9)"), ("ann || bob", "tag expression"), ("!ann", "tag expression"),
             ("(ann)", "tag expression"), ("ann&&bob", "tag expression"), ("a b", "tag expression"),
@@ -45,7 +45,7 @@ struct UserRuleTests {
     }
 
     @Test(
-        "Where users are texts, any text is one, and is read as it is",
+        "Where users are texts, any text is one, and is read unchanged",
         arguments: [
             ("user+tag@example.org", "user+tag@example.org"), ("o'neil", "o'neil"), ("müller", "müller"),
             ("ann || !ann", "ann || !ann"), ("a\\\"b\\\\c/d%20?&=#", "a\"b\\c/d%20?&=#"), (" ann ", " ann "),
@@ -64,7 +64,7 @@ struct UserRuleTests {
         #expect(text(longest + "x").failure?.detail.contains("257 bytes of UTF-8; at most 256") == true)
     }
 
-    @Test("No control character is a part of a text: neither ASCII's nor those of Latin-1")
+    @Test("A text contains no control characters: neither ASCII's nor those of Latin-1")
     func controls() {
         for scalar in (0..<0x180).compactMap({ Unicode.Scalar($0) }) {
             let code = String(scalar.value, radix: 16)
@@ -76,7 +76,7 @@ struct UserRuleTests {
         }
     }
 
-    @Test("A user that is far too long is not kept for the result")
+    @Test("A user far beyond the limit is not kept for the result")
     func farTooLong() {
         let decoding = Decoding(eventJSON(["user": "\"\(String(repeating: "x", count: 5_000))\""]))
         #expect(decoding.failure?.reason == .invalid)

@@ -5,7 +5,7 @@ import HeraldTime
 import TestSupport
 import Testing
 
-/// What no compiler sees: documents, schemas and examples that name each word.
+/// Rules that the compiler cannot check: documents, schemas and examples name each word.
 @Suite("The vocabulary")
 struct VocabularyTests {
     private func text(_ path: String) throws -> String {
@@ -19,7 +19,7 @@ struct VocabularyTests {
         }
     }
 
-    @Test("Each outcome stands in the documents, and has an example and a place in the schema")
+    @Test("Each outcome appears in the documents, and has an example and a place in the schema")
     func outcomes() throws {
         try expect(Outcome.allCases.map(\.rawValue), in: ["README.md", "docs/PUBLISHING.md"])
         let folder = Repository.root.appending(path: "docs/examples/result/valid")
@@ -36,7 +36,7 @@ struct VocabularyTests {
                 == Outcome.allCases.filter(\.makesDuplicates).map(\.rawValue))
     }
 
-    @Test("Alert rules, dashboards and the soak's oracle have the outcomes and ends of calls that there are")
+    @Test("Alert rules, dashboards and the soak's oracle have the existing outcomes and ends of calls")
     func programs() throws {
         let alarming = Outcome.allCases.filter(\.isAlarming).map(\.rawValue).joined(separator: "|")
         let rules = try text("deploy/prometheus/rules.yaml")
@@ -63,34 +63,34 @@ struct VocabularyTests {
         #expect(page.contains("`result`: \(list(CallEnd.allCases.map(\.word)))."))
     }
 
-    @Test("Each dead-letter reason stands in the documents with what to do")
+    @Test("Each dead-letter reason appears in the documents with its remedy")
     func deadLetterReasons() throws {
         try expect(DeadLetterReason.allCases.map(\.rawValue), in: ["docs/DEAD-LETTERS.md", "docs/RUNBOOK.md"])
     }
 
-    @Test("Each retry reason stands in the runbook")
+    @Test("Each retry reason appears in the runbook")
     func retryReasons() throws {
         try expect(RetryReason.allCases.map(\.rawValue), in: ["docs/RUNBOOK.md"])
     }
 
-    @Test("Each outage stands in the documents")
+    @Test("Each outage appears in the documents")
     func outages() throws {
         try expect(OutageReason.allCases.map(\.rawValue), in: ["docs/BACKEND.md"])
     }
 
-    @Test("What a worker finds stands in the documents")
+    @Test("Each finding of a worker appears in the documents")
     func readiness() throws {
         let words = FindingKey.allCases.filter(\.entry.isOfWorker).map(\.rawValue)
         try expect(words + OutageReason.allCases.map { "outage-\($0.rawValue)" }, in: ["docs/METRICS.md"])
     }
 
-    @Test("What can be found, the runbook's sections and the alerts agree")
+    @Test("Findings, the runbook's sections and the alerts agree")
     func findings() throws {
         let anchors = Set(
             try text("docs/RUNBOOK.md").matches(of: #/(?m)^#+ (.+)$/#).map { match in
                 match.output.1.lowercased().replacing(" ", with: "-").filter { $0.isLetter || $0.isNumber || $0 == "-" }
             })
-        // Where each alert of the rules leads to.
+        // The runbook section of each alert.
         let rules = try text("deploy/prometheus/rules.yaml").split(separator: "- alert: ").dropFirst().map { rule in
             (String(rule.prefix { $0.isLetter }), rule.firstMatch(of: #/RUNBOOK[.]md#([a-z-]+)/#).map { String($0.1) })
         }
@@ -106,13 +106,13 @@ struct VocabularyTests {
             #expect(anchors.contains(finding.section), "\(finding.section)")
             #expect(finding.alert.flatMap { sections[$0] } == "outage-", "its label completes it")
         }
-        // A section that is called as a finding is about it.
+        // A section with a finding's name belongs to it.
         for key in FindingKey.allCases where anchors.contains(key.rawValue) && key.entry.alert == nil {
             #expect(key.entry.section == key.rawValue, "\(key)")
         }
     }
 
-    @Test("A finding is read as it is written, and one of a newer worker as well")
+    @Test("A finding is read as it is written, and so is a newer worker's")
     func findingJSON() throws {
         var finding = Finding(
             .noProgress, "nothing was committed", place: ["t/0"], since: WallTime(milliseconds: 5_000), step: "look",
@@ -126,12 +126,12 @@ struct VocabularyTests {
         #expect(try read() == finding && finding.alert == nil && !finding.isOutage)
     }
 
-    @Test("Each word of a call without an answer stands in the runbook")
+    @Test("Each word of a call without an answer appears in the runbook")
     func callFailures() throws {
         try expect(CallFailure.allCases.map(\.label), in: ["docs/RUNBOOK.md"])
     }
 
-    @Test("The list of ends that the compiler cannot make has every case")
+    @Test("The list of ends that the compiler cannot generate has every case")
     func lists() {
         for meaning in AnswerClass.allCases { #expect(CallEnd.allCases.contains(.answered(meaning))) }
         for end in CallEnd.allCases { #expect(CallEnd(word: end.word) == end) }

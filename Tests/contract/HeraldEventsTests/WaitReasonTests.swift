@@ -5,7 +5,7 @@ import HeraldTime
 import TestSupport
 import Testing
 
-@Suite("The closed set of reasons why events wait")
+@Suite("The closed set of reasons for which events wait")
 struct WaitReasonTests {
     private static let moment = WallTime(milliseconds: 1_700_000_000_000)
     private static let limit = WaitReason.Limit(pushService: "apns", opens: moment, ahead: 3)
@@ -24,7 +24,7 @@ struct WaitReasonTests {
         .recordRefused(until: moment),
     ]
 
-    @Test("Each kind has one word, and a sentence that names its moment, what ends it and what changes it")
+    @Test("Each kind has one word, and a sentence that names its moment, its end and its remedy")
     func sentences() {
         #expect(Self.all.map(\.kind) == WaitReason.Kind.allCases)
         #expect(Set(WaitReason.Kind.allCases.map(\.word)).count == WaitReason.Kind.allCases.count)
@@ -36,7 +36,7 @@ struct WaitReasonTests {
         }
     }
 
-    @Test("The sentence says who is first of the line, and how many are before it")
+    @Test("The sentence names the first event of the line, and the number before this one")
     func line() {
         #expect(
             WaitReason.behindUser(Self.ahead).phrase
@@ -45,7 +45,7 @@ struct WaitReasonTests {
         #expect(WaitReason.serviceLimit(Self.limit).phrase.hasSuffix(", and 3 wanted calls are before it"))
     }
 
-    @Test("What a worker writes is what a reader reads, and what it does not know is absent")
+    @Test("A reader reads what a worker writes, and treats unknown reasons as absent")
     func page() throws {
         let waits = Self.all.map { WaitingPage.Wait($0, pushServices: ["apns", "gcm"]) }
         let event = WaitingPage.Event(id: nil, user: "ann \"x\"", origin: "t/0/1", takenAt: Self.moment, waits: waits)
@@ -54,7 +54,7 @@ struct WaitReasonTests {
         #expect(read == page)
     }
 
-    @Test("docs/RUNBOOK.md has the table of the reasons, and docs/DESIGN.md says from what each is derived")
+    @Test("docs/RUNBOOK.md has the table of the reasons, and docs/DESIGN.md the origin of each")
     func documents() throws {
         func text(_ name: String) throws -> String {
             try String(contentsOf: Repository.root.appending(path: "docs/\(name)"), encoding: .utf8)
@@ -75,7 +75,7 @@ struct WaitReasonTests {
         #expect(words.sorted() == WaitReason.Kind.allCases.map(\.word).sorted())
     }
 
-    @Test("Settings that the reasons name are there")
+    @Test("The settings that the reasons name exist")
     func settings() throws {
         let file = Repository.root.appending(path: "docs/SETTINGS.md")
         let text = try String(contentsOf: file, encoding: .utf8)

@@ -46,7 +46,7 @@ struct AdminServerTests {
         #expect(open.text.hasSuffix("\n# EOF\n"))
     }
 
-    @Test("One address has a bounded number of connections, and gets them back")
+    @Test("One address has a limited number of connections, and gets them back")
     func connectionsOfAddress() throws {
         let server = try Self.server()
         defer { server.stop() }
@@ -58,7 +58,7 @@ struct AdminServerTests {
         #expect(try ask(server.port, "/livez", ["Host: x"]).status == 200)
     }
 
-    @Test("Why events wait is told behind the gate, and only of events that somebody names")
+    @Test("Reasons for waiting are given behind the gate, and only for named events")
     func waiting() throws {
         let open = try Self.server()
         defer { open.stop() }
@@ -82,7 +82,7 @@ struct AdminServerTests {
         #expect(try ask(guarded.port, "/waiting?user=ann", shown).status == 200)
     }
 
-    @Test("Only GET and HEAD are answered, and a page that is not there is none")
+    @Test("Only GET and HEAD are answered, and a missing page is not found")
     func methods() throws {
         let server = try Self.server()
         defer { server.stop() }
@@ -95,7 +95,7 @@ struct AdminServerTests {
     }
 
     @Test(
-        "A name that another site has made lead to this machine gets nothing but health",
+        "A name that another site points at this machine gets nothing but health",
         arguments: [
             "evil.example", "127.0.0.1.evil.example", "localhost.evil.example", "127.evil.example:9464", "0.0.0.0",
         ])
@@ -109,7 +109,7 @@ struct AdminServerTests {
         #expect(try ask(server.port, "/readyz", ["Host: \(host)"]).status == 503)
     }
 
-    @Test("Off loopback everything but health and metrics wants the token, and there is nothing without one set")
+    @Test("Off loopback everything but health and metrics requires the token, and is refused if none is set")
     func offLoopback() throws {
         let closed = try Self.server(host: "0.0.0.0")
         defer { closed.stop() }
@@ -132,7 +132,7 @@ struct AdminServerTests {
         #expect(try ask(guarded.port, "/metrics", ["Host: x"]).status == 200)
     }
 
-    @Test("A token that is set counts on loopback too; one that can't be read opens nothing")
+    @Test("A token that is set is required on loopback too; an unreadable one opens nothing")
     func tokenOnLoopback() throws {
         let server = try Self.server { "secret" }
         defer { server.stop() }
@@ -144,7 +144,7 @@ struct AdminServerTests {
 
     private struct Unreadable: Error {}
 
-    @Test("A port that is taken says so")
+    @Test("A port in use is reported")
     func taken() throws {
         let server = try Self.server()
         defer { server.stop() }
@@ -160,7 +160,7 @@ struct AdminServerTests {
         #expect(error?.isAddressInUse == true)
     }
 
-    @Test("Clients that say nothing, and clients that do not end their request, hold up nobody")
+    @Test("Silent clients, and clients that do not end their requests, delay no others")
     func silentClients() throws {
         let server = try Self.server()
         defer { server.stop() }

@@ -16,7 +16,7 @@ struct ClientCertificateTests {
             inFileUntil: now.advanced(by: .days(inFile ?? daysLeft)))
     }
 
-    @Test("A week before its end the log warns once a day, and each hour once it has ended")
+    @Test("From a week before its end the log warns once a day, and each hour after its end")
     func warnings() {
         var notices = CertificateNotices()
         let facts = Self.facts(daysLeft: 8)
@@ -36,7 +36,7 @@ struct ClientCertificateTests {
         #expect(notices.next(facts, now: end.advanced(by: .hours(1)))?.level == .error)
     }
 
-    @Test("A renewed one in the file is told once, and asks for a restart; a late one is told at once")
+    @Test("A renewed one in the file is logged once, with advice to restart; a late one is logged at once")
     func renewed() {
         var notices = CertificateNotices()
         let early = notices.next(Self.facts(daysLeft: 30, inFile: 120), now: Self.now)

@@ -22,7 +22,7 @@ struct ReadinessTests {
 
     private struct Case: Sendable {
         var reason: FindingKey
-        /// What the sentence has to name.
+        /// A part that the sentence has to contain.
         var part: String
         var change: @Sendable (inout WorkerReport) -> Void
     }
@@ -116,7 +116,7 @@ struct ReadinessTests {
         },
     ]
 
-    @Test("What is in the way is named, with what to do", arguments: cases.indices)
+    @Test("Each obstacle is named, with its remedy", arguments: cases.indices)
     func reason(index: Int) throws {
         let expected = Self.cases[index]
         let readiness = Readiness(Reports.ready(expected.change), now: Self.now)
@@ -142,7 +142,7 @@ struct ReadinessTests {
     }
 
     @Test(
-        "A record that a topic refuses alone is a warning with a remedy, and no trouble of commits or the lag"
+        "A record that a topic refuses alone is a warning with a remedy, and blames no commits or lag"
     )
     func refusedRecord() {
         let report = Reports.ready { report in
@@ -163,7 +163,7 @@ struct ReadinessTests {
     }
 
     @Test(
-        "What passes by itself is no reason: an ended lane, one failed commit, four lost calls, a growing lag")
+        "Temporary conditions are no reason: an ended lane, one failed commit, four lost calls, a growing lag")
     func passing() {
         let report = Reports.ready { report in
             report.cluster.lagPerSecond = 100
@@ -184,7 +184,7 @@ struct ReadinessTests {
         #expect(page.status == 200 && String(decoding: page.body, as: UTF8.self).contains("lag-growing"))
     }
 
-    @Test("Outcomes that wait for less, a long commit interval, a broker whose copies others have: all is well")
+    @Test("Shorter waits for outcomes, a long commit interval and one replaceable broker are no reason")
     func progress() {
         let now = Self.now
         func findings(_ change: (inout WorkerReport) -> Void) -> [Finding] {
@@ -207,7 +207,7 @@ struct ReadinessTests {
         #expect(Readiness(stalled, now: now).stuckTime == nil, "it is alive: a restart would repeat its calls")
     }
 
-    @Test("The backend is as the latest calls found it, and nobody knows when all connections are gone")
+    @Test("The backend's state is that of the latest calls, and unknown when all connections are closed")
     func backend() {
         func word(_ change: @escaping (inout LaneReport) -> Void) -> Bool? {
             Readiness(Reports.ready { change(&$0.lanes[0]) }, now: Self.now).isBackendReachable
@@ -244,7 +244,7 @@ struct ReadinessTests {
         #expect(!OutageReason.deadLetterBreaker.finding(status: 413).sentence.contains("backend.path"))
     }
 
-    @Test("Trouble is told of at once, and then once a minute at most for each reason, with how often it was")
+    @Test("Trouble is logged at once, and then at most once a minute for each reason, with its count")
     func troubleLog() {
         let lines = Guarded<[String]>([])
         let log = TroubleLog(warn: { text, fields in lines.withLock { $0.append("\(text) \(fields)") } })
@@ -262,7 +262,7 @@ struct ReadinessTests {
         #expect(lines.withLock { $0.count } == 3 && lines.withLock { $0.last?.contains("590") } == true)
     }
 
-    @Test("Answers that can pass are told of, each push service by its name")
+    @Test("Temporary failures are logged, with the name of each push service")
     func failingAnswers() {
         let lines = Guarded<[String]>([])
         let log = TroubleLog(warn: { text, fields in lines.withLock { $0.append("\(text) \(fields)") } })
@@ -276,7 +276,7 @@ struct ReadinessTests {
         #expect(said.first?.contains("wns") == true && said.first?.contains("3") == true, "\(said)")
     }
 
-    @Test("A push service of which every call fails is warned of, and no lag beside it; the worker is ready")
+    @Test("A push service of which every call fails is a warning, instead of the lag; the worker is ready")
     func failingService() {
         func text(_ change: (inout WorkerReport) -> Void) -> String {
             String(decoding: StatusPage(Reports.ready(change), now: Self.now).readyz.body, as: UTF8.self)
@@ -297,7 +297,7 @@ struct ReadinessTests {
         #expect(busy.contains("more events arrive than the backend accepts"), "\(busy)")
     }
 
-    @Test("A transaction that does not end is warned of with partition, since when, command, and no lag")
+    @Test("A transaction that does not end is a warning with partition, time and command, instead of the lag")
     func openTransaction() {
         let page = StatusPage(
             Reports.ready {
@@ -313,7 +313,7 @@ struct ReadinessTests {
         #expect(!text.contains("lag-growing"), "\(text)")
     }
 
-    @Test("A member of the group that is no worker is warned of with its name, its host and what it has")
+    @Test("A member of the group that is not a worker is a warning with its name, host and partitions")
     func stranger() {
         let page = StatusPage(
             Reports.ready {
@@ -352,7 +352,7 @@ struct ReadinessTests {
         #expect(!text(hoursAgo: 12, .cut).contains("offsets-passed-over"))
     }
 
-    @Test("All partitions whose logs were cut off are named, the latest of each, and of many how many more")
+    @Test("All partitions whose logs were cut off are named, the latest first, with the number of further ones")
     func passedOverInMany() {
         func text(_ count: Int32) -> String {
             let page = StatusPage(
@@ -374,7 +374,7 @@ struct ReadinessTests {
         #expect(text(8).contains(" and 2 more: "))
     }
 
-    @Test("Brokers that throttle are named at once with the quota, also as the cause of other reasons")
+    @Test("Brokers that throttle are named at once with the quota, even as the cause of other reasons")
     func throttling() {
         func text(after seconds: Int64, _ change: (inout WorkerReport) -> Void = { _ in }) -> String {
             let page = StatusPage(
@@ -402,7 +402,7 @@ struct ReadinessTests {
         #expect(later.split(separator: "has for 20 s throttled").count == 5, "\(later)")
         #expect(!later.contains("disks") && !later.contains("permissions"), "\(later)")
         #expect(!text(after: 88).contains("brokers-throttle"))
-        // What a topic demands stands in no quota.
+        // A topic's demand is unrelated to quotas.
         let refused = text(after: 0) {
             $0.lanes[0].refusal = .init(since: Self.now, text: "it is too large", remedy: "plan", topic: "results")
         }
@@ -430,7 +430,7 @@ struct ReadinessTests {
         #expect(!text(Self.faulty(3, secondsAgo: 900)).contains("publisher-faults"))
     }
 
-    @Test("The log says a publisher's fault at once, then once a minute at most, with the latest example")
+    @Test("A publisher's fault is logged at once, then at most once a minute, with the latest example")
     func publisherLog() {
         let lines = Guarded<[String]>([])
         let log = TroubleLog(warn: { text, fields in lines.withLock { $0.append("\(text) \(fields)") } })
@@ -443,7 +443,7 @@ struct ReadinessTests {
         #expect(said.last?.contains("118") == true && said.last?.contains("notifications/2/1041, source shop") == true)
     }
 
-    @Test("What librdkafka says as a line and as an error, from every client, is one line")
+    @Test("librdkafka's line and error about one fact, from all clients, are one line")
     func kafkaLines() {
         let said =
             "127.0.0.1:1/bootstrap: Connect to ipv4#127.0.0.1:1 failed: Connection refused (after 0ms in state CONNECT"
@@ -453,7 +453,7 @@ struct ReadinessTests {
         #expect(line.essence == notice.essence && line.essence.hasSuffix("Connection refused"))
     }
 
-    @Test("Readiness counts what events wait for; those that are being called do not")
+    @Test("Readiness counts the reasons for which events wait; events being called do not count")
     func waiting() {
         let report = Reports.ready {
             $0.lanes[0].waiting = Array(repeating: 0, count: WaitReason.Kind.allCases.count)
@@ -465,7 +465,7 @@ struct ReadinessTests {
         #expect(text.contains(#""behind-user": 3"#) && !text.contains(#""calling""#), "\(text)")
     }
 
-    @Test("The lag is what lies between what is done and the end")
+    @Test("The lag is the number of offsets between the done ones and the end")
     func lag() {
         let lags = Reports.ready().lags.map(\.offsets)
         #expect(lags == [15, 7])
@@ -476,7 +476,7 @@ struct ReadinessTests {
         #expect(cluster.lag(of: PartitionReport(Reports.partition)) == 0)
         cluster.ends = [Reports.partition: 9]
         #expect(cluster.lag(of: PartitionReport(Reports.partition)) == nil)
-        // What lies behind an open transaction counts, and is told beside it.
+        // Offsets behind an open transaction count, and are reported beside it.
         #expect(cluster.unstable(Reports.partition) == nil)
         cluster.stableEnds = [Reports.partition: 4]
         #expect(cluster.lag(of: PartitionReport(Reports.partition, done: 4)) == 5)
@@ -501,11 +501,11 @@ struct ReadinessTests {
         #expect(growth(at: 20, done: 900, end: 1_000) == nil, "too short a time")
         #expect(growth(at: 40, done: 950, end: 1_100) == -21.25)
         #expect(growth(at: 60, done: 950, end: 1_200) == 3.75)
-        // The topic was recreated, or the partitions were given out: what was seen before is of another log.
+        // The topic was recreated, or the partitions were assigned anew: the former values belong to another log.
         lane.reading += 1
         #expect(growth(at: 80, done: 0, end: 700) == nil)
         #expect(growth(at: 120, done: 0, end: 1_100) == 10)
-        // Where the group stands becomes known: its lag does not grow by all that is there.
+        // The group's position becomes known: its lag does not grow by all present offsets.
         #expect(growth(at: 140, done: nil, end: 1_100) == nil && growth(at: 180, done: nil, end: 1_100) == 0)
         #expect(growth(at: 200, done: 100, end: 1_200) == nil)
     }
@@ -521,7 +521,7 @@ struct ReadinessTests {
         #expect(!String(decoding: page.body, as: UTF8.self).contains("lag-growing"))
     }
 
-    @Test("What clients have counted goes on when one is made anew, and their levels are the newest")
+    @Test("Counts of clients continue when a client is recreated, and their levels are the newest")
     func statistics() {
         var sum = StatisticsSum()
         var lane = LaneReport(number: 0, at: Self.now, services: 1, requestTopics: 1)

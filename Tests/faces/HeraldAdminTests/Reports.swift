@@ -5,7 +5,7 @@ import HeraldWorker
 
 @testable import HeraldCore
 
-/// Reports as lanes leave them.
+/// Reports in the form that lanes leave them.
 enum Reports {
     static let now = MonotonicTime(nanoseconds: 1_000_000_000_000)
     static let wall = WallTime(milliseconds: 1_800_000_000_000)

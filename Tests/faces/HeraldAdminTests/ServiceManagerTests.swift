@@ -9,7 +9,7 @@ import Testing
 
 @testable import HeraldAdmin
 
-@Suite("What the service manager is told")
+@Suite("The messages to the service manager")
 struct ServiceManagerTests {
     private static let now = Reports.now
 
@@ -25,7 +25,7 @@ struct ServiceManagerTests {
         }
     }
 
-    @Test("It is ready once the lanes consume, says so once, and what it does when that changes")
+    @Test("The worker is ready once the lanes consume, says so once, and reports later changes")
     func ready() {
         var news = ServiceNews(watchdog: nil)
         let starting = news.lines(for: Reports.ready { $0.lanes = [] }, now: Self.now)
@@ -38,7 +38,7 @@ struct ServiceManagerTests {
         #expect(news.lines(for: Reports.ready(), now: Self.now) == ["STATUS=Delivering"])
     }
 
-    @Test("Brokers that do not answer are no reason to start it again: it is ready, and says what it waits for")
+    @Test("Brokers that do not answer cause no restart: the worker is ready, and names the obstacle")
     func brokersDown() {
         var news = ServiceNews(watchdog: nil)
         let report = Reports.ready { report in
@@ -52,7 +52,7 @@ struct ServiceManagerTests {
             lines[1].hasPrefix("STATUS=No broker answers (gone for good)"), "each line is an assignment")
     }
 
-    @Test("It tells when settings are read again, by the manager's clock, only between readiness and stop")
+    @Test("A reload of settings is reported, in the manager's clock, only between readiness and stop")
     func reloading() {
         var news = ServiceNews(watchdog: nil)
         #expect(news.linesBeforeReload(now: Self.now).isEmpty && news.linesAfterReload.isEmpty)
@@ -64,7 +64,7 @@ struct ServiceManagerTests {
         #expect(news.linesBeforeReload(now: moment).isEmpty && news.linesAfterReload.isEmpty)
     }
 
-    @Test("It tells once that it stops, also when it was never ready")
+    @Test("A stop is reported once, even if the worker was never ready")
     func stopping() {
         var news = ServiceNews(watchdog: nil)
         let report = Reports.ready { report in
@@ -77,7 +77,7 @@ struct ServiceManagerTests {
         #expect(news.lines(for: report, now: Self.now) == [])
     }
 
-    @Test("A sign of life comes twice in each interval, and not while a lane's loop does not turn")
+    @Test("A sign of life comes twice in each interval, and not while a lane's loop stands still")
     func watchdog() {
         var news = ServiceNews(watchdog: .seconds(60))
         func isAlive(after milliseconds: Int64, lastTurn: Int64? = nil) -> Bool {
@@ -95,7 +95,7 @@ struct ServiceManagerTests {
         #expect(ServiceNews(watchdog: nil).pause == .seconds(1))
     }
 
-    @Test("A watchdog is this process's own, and a time")
+    @Test("A watchdog applies to this process only, and needs a valid time")
     func watchdogSettings() {
         func interval(_ microseconds: String?, _ process: String? = nil) -> Duration? {
             ServiceManager.watchdog(
@@ -117,7 +117,7 @@ struct ServiceManagerTests {
         #expect(receiver.receive() == "READY=1\nSTATUS=Delivering")
     }
 
-    @Test("A socket that nobody listens at accepts nothing; a name that is no socket's is refused")
+    @Test("A socket without a listener accepts nothing; an invalid socket name is refused")
     func badSockets() throws {
         #expect(!(try NotifySocket("/no/such/socket").send(["READY=1"])))
         for name in ["relative", "vsock:2:1234", "/" + String(repeating: "x", count: 107)] {
@@ -126,7 +126,7 @@ struct ServiceManagerTests {
     }
 }
 
-/// What a service manager listens with.
+/// The socket of a service manager.
 private struct DatagramReceiver {
     private let descriptor: Int32
     private let path: String

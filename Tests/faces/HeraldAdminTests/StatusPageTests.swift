@@ -9,7 +9,7 @@ import Testing
 @testable import HeraldKafka
 @testable import HeraldTools
 
-@Suite("What a worker says at /status")
+@Suite("A worker's page /status")
 struct StatusPageTests {
     private func status(_ report: WorkerReport) throws -> WorkerStatus {
         let facts = AdminServer.Facts(version: "1.2", kafkaVersion: "2", droppedLogLines: { 0 })
@@ -21,7 +21,7 @@ struct StatusPageTests {
         return try JSONDecoder().decode(WorkerStatus.self, from: Data(page.body))
     }
 
-    @Test("is what the console reads: counts and limits of each push service, and the time to outcomes")
+    @Test("has the data for the console: counts and limits of each push service, and the time to outcomes")
     func numbers() throws {
         let status = try status(Reports.ready { $0.group = "g" })
         #expect(status.isReady && status.warnings.isEmpty && status.version == "1.2" && status.startSeconds == nil)
@@ -37,7 +37,7 @@ struct StatusPageTests {
         #expect(status.endToEnd.first?.count == 0)
     }
 
-    @Test("has the findings of /readyz with all that it takes to show them")
+    @Test("has the findings of /readyz with all that their display needs")
     func findings() throws {
         let report = Reports.ready {
             $0.lanes[0].outage = OutageReport(.tls)

@@ -24,7 +24,7 @@ struct WorkerMetricsTests {
     }
 
     @Test(
-        "Samples say what the lanes tell",
+        "Samples have the lanes' values",
         arguments: [
             #"herald_notifications_total{pns="apns",outcome="delivered"} 1"#,
             #"herald_notifications_total{pns="",outcome="dead-lettered"} 1"#,
@@ -49,7 +49,7 @@ struct WorkerMetricsTests {
         #expect(text(.prometheusText, report).split(separator: "\n").contains(line[...]))
     }
 
-    @Test("The oldest event is the oldest of all lanes, and of what no lane has consumed")
+    @Test("The oldest event is the oldest of all lanes, and of events that no lane has consumed")
     func oldestEvent() {
         func age(_ change: (inout WorkerReport) -> Void) -> [Int64] {
             Reports.ready(change).oldestEventAges(now: Moment(monotonic: Reports.now, wall: Reports.wall)).map(\.count)
@@ -62,7 +62,7 @@ struct WorkerMetricsTests {
             $0.lanes[1].oldestEvents[1] = older
         }
         #expect(twoLanes == [4_000, 100_000, 0])
-        // Seen for ten seconds, of which nothing was consumed.
+        // Seen for ten seconds, without consumption.
         let unread = PartitionReport(Reports.partition, done: 90)
         #expect(
             age {
@@ -74,7 +74,7 @@ struct WorkerMetricsTests {
     }
 
     @Test(
-        "Every metric is written in both formats, once, also before there are lanes", arguments: MetricsFormat.allCases)
+        "Every metric is written in both formats, once, even before there are lanes", arguments: MetricsFormat.allCases)
     func everyMetric(format: MetricsFormat) {
         for report in [Reports.ready(), Reports.ready { $0.lanes = [] }] {
             let lines = text(format, report).split(separator: "\n")
@@ -86,7 +86,7 @@ struct WorkerMetricsTests {
         }
     }
 
-    @Test("Names are as Prometheus and OpenMetrics want them, and so are their units")
+    @Test("Names and units follow Prometheus' and OpenMetrics' rules")
     func names() {
         #expect(Set(WorkerMetrics.declarations.map(\.name)).count == WorkerMetrics.declarations.count)
         for metric in WorkerMetrics.declarations {
@@ -111,7 +111,7 @@ struct WorkerMetricsTests {
         #expect(found == rows, "the table has to be:\n\(rows.joined(separator: "\n"))")
     }
 
-    @Test("promtool finds nothing wrong", .promtool)
+    @Test("promtool finds no fault", .promtool)
     func promtool() throws {
         let report = Reports.ready { $0.lanes[0].outage = OutageReport(.breaker) }
         let complaints = try Promtool.check(text(.prometheusText, report))

@@ -10,7 +10,7 @@ struct CommandLineParserTests {
         return parsed
     }
 
-    @Test("Every way to write options and arguments is understood, in any order")
+    @Test("Options and arguments are understood in every form and order")
     func everything() throws {
         let parsed = try parsed(
             "--config", "c.yaml", "send", "-n", "5", "file", "--user=--odd", "-1", "--pns", "apns,gcm", "-ta", "--tag",
@@ -28,7 +28,7 @@ struct CommandLineParserTests {
         #expect(parsed[SampleProgram.others] == [.table, .jsonl])
     }
 
-    @Test("What is not given is absent or has its default")
+    @Test("An option that is not given is absent or has its default")
     func absent() throws {
         let parsed = try parsed("send", "--user", "u", "-")
         #expect(parsed[SampleProgram.count] == 3)
@@ -55,7 +55,7 @@ struct CommandLineParserTests {
     }
 
     @Test(
-        "A mistake is explained, with what was meant when that is near",
+        "A mistake is explained, with a suggestion when one is near",
         arguments: [
             (["send", "--pms", "x"], "unknown option --pms; did you mean --pns?"),
             (["send", "--usr=CANARY"], "unknown option --usr; did you mean --user?"),
@@ -82,7 +82,7 @@ struct CommandLineParserTests {
         #expect(mistake?.contains("CANARY") != true)
     }
 
-    @Test("Help is there at every level, also beside what is missing; the version only at the top")
+    @Test("Help is available at every level, even beside missing arguments; the version only at the top")
     func help() throws {
         for (words, name) in [
             (["--help"], "sample"), (["send", "-h"], "sample send"), (["topics", "--help"], "sample topics"),

@@ -4,9 +4,9 @@ import HeraldText
 import Synchronization
 import Testing
 
-@Suite("What commands write and ask")
+@Suite("Output and questions of commands")
 struct ConsoleTests {
-    /// A console that keeps what is written.
+    /// A console that keeps its output.
     private final class Paper: Sendable {
         private let text = Mutex("")
 
@@ -35,7 +35,7 @@ struct ConsoleTests {
     }
 
     @Test(
-        "A line of progress is written over itself on a terminal, and taken away; a pipe sees nothing"
+        "A line of progress overwrites itself on a terminal, and is removed; a pipe gets none"
     )
     func progress() {
         let paper = Paper()
@@ -67,7 +67,7 @@ struct ConsoleTests {
                 """)
     }
 
-    @Test("JSON is one array, JSON lines are one object each, both without what is absent")
+    @Test("JSON is one array, JSON lines are one object each, both without absent members")
     func json() throws {
         #expect(
             try written(.jsonl) == """
@@ -82,7 +82,7 @@ struct ConsoleTests {
         #expect(paper.written == "[]\n")
     }
 
-    @Test("Long output is written on the way: a table with one heading, an array that is whole at the end")
+    @Test("Long output is written in parts: a table with one heading, an array that is complete at the end")
     func long() throws {
         for format in OutputFormat.allCases {
             let paper = Paper()
@@ -135,7 +135,7 @@ struct ConsoleTests {
         #expect(paper.written == "Really? [y/N] ")
     }
 
-    @Test("More than a yes must be typed as it is asked for")
+    @Test("A confirmation stronger than yes must be typed as requested")
     func typed() throws {
         for (answer, isRight) in [("1200", true), ("120", false), ("y", false)] {
             let console = Paper().console(isTerminal: true, answer: answer)

@@ -27,7 +27,7 @@ struct GeneratedTextTests {
         text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
     }
 
-    @Test("Help names an option without effect only when all settings are asked for, and says how to ask")
+    @Test("Help lists options without effect only on request for all settings, and mentions the request")
     func unused() throws {
         let send = try #require(CommandPath(root: SampleProgram.root).descending(through: ["send"]))
         let brief = HelpPage.render(send, width: 80)
@@ -77,7 +77,7 @@ struct GeneratedTextTests {
         }
     }
 
-    @Test("The shells that are installed can read their completion", arguments: CompletionScript.Shell.allCases)
+    @Test("The installed shells can read their completion", arguments: CompletionScript.Shell.allCases)
     func syntax(shell: CompletionScript.Shell) throws {
         let program = ["/bin/", "/usr/bin/"].map { $0 + shell.rawValue }
             .first { FileManager.default.isExecutableFile(atPath: $0) }

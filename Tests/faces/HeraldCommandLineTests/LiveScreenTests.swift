@@ -2,11 +2,11 @@ import HeraldCommandLine
 import HeraldThreads
 import Testing
 
-@Suite("Lines written again in their place")
+@Suite("Lines rewritten in place")
 struct LiveScreenTests {
     private static let size = TerminalSize(columns: 80, rows: 24)
 
-    @Test("Lines are written again in their place, other lines above them, and the terminal is restored")
+    @Test("Lines are rewritten in place, other lines above them, and the terminal is restored")
     func draw() throws {
         let written = Guarded("")
         func take() -> String {
@@ -31,7 +31,7 @@ struct LiveScreenTests {
         try screen.end()
         #expect(take().isEmpty)
     }
-    @Test("A screen that an error leaves behind gives the terminal back")
+    @Test("A screen that an error leaves behind restores the terminal")
     func leftBehind() throws {
         let written = Guarded("")
         func draw() throws {

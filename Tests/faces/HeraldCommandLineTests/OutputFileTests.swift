@@ -22,7 +22,7 @@ struct OutputFileTests {
         if isFinished { try file.finish() }
     }
 
-    @Test("What was there stays until the new one is whole, and only the owner can read it")
+    @Test("The former file stays until the new one is complete, and only the owner can read it")
     func whole() throws {
         try inDirectory { directory in
             let file = directory.appending(path: "a.csv")
@@ -36,7 +36,7 @@ struct OutputFileTests {
         }
     }
 
-    @Test("A new file takes no other's place, not even of one that comes while it is written")
+    @Test("A new file replaces no other, not even one that appears while it is written")
     func new() throws {
         try inDirectory { directory in
             let file = directory.appending(path: "a.yaml")
@@ -58,7 +58,7 @@ struct OutputFileTests {
         }
     }
 
-    @Test("A link stays a link, and what is no plain file is written to as it is")
+    @Test("A link stays a link, and a special file is written to directly")
     func links() throws {
         try inDirectory { directory in
             let (file, link) = (directory.appending(path: "real"), directory.appending(path: "link"))
@@ -77,7 +77,7 @@ struct OutputFileTests {
         }
     }
 
-    @Test("A link or a file where the part is to be written is neither followed, nor emptied, nor taken away")
+    @Test("A link or a file in place of the temporary file is neither followed, nor emptied, nor removed")
     func planted() throws {
         try inDirectory { directory in
             let (file, victim) = (directory.appending(path: "a.csv"), directory.appending(path: "victim"))
@@ -96,7 +96,7 @@ struct OutputFileTests {
         }
     }
 
-    @Test("When every name is taken nothing is written, and nothing is taken away")
+    @Test("When every name is taken nothing is written, and nothing is removed")
     func allTaken() throws {
         try inDirectory { directory in
             let file = directory.appending(path: "a.csv")
@@ -108,7 +108,7 @@ struct OutputFileTests {
         }
     }
 
-    @Test("A file that cannot be written is told before anything is")
+    @Test("A file that cannot be written is reported before the work begins")
     func refused() {
         #expect(throws: CommandFailure.self) { _ = try OutputFile("/nowhere/at/all") }
     }

@@ -47,7 +47,7 @@ enum SampleProgram {
         try CommandLineParser.parse(words, root: root)
     }
 
-    /// The message of the usage error; nil when the words are understood.
+    /// The message of the usage error; `nil` when the words are understood.
     static func mistake(_ words: [String]) -> String? {
         do {
             _ = try CommandLineParser.parse(words, root: root)

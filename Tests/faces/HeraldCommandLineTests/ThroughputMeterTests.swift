@@ -11,14 +11,14 @@ struct ThroughputMeterTests {
         return meter
     }
 
-    @Test("Nothing is said before a second was seen, nor while nothing grows")
+    @Test("No rate is shown in the first second, nor without progress")
     func unknown() {
         #expect(Self.meter([]).words(left: 5).isEmpty)
         #expect(Self.meter([(0, 0), (0.9, 500)]).words(left: 5).isEmpty)
         #expect(Self.meter([(0, 7), (5, 7)]).words(left: 5).isEmpty)
     }
 
-    @Test("Rate and time left are of the last seconds, and rough")
+    @Test("Rate and remaining time are those of the last seconds, and rounded")
     func words() {
         #expect(Self.meter([(0, 0), (2, 240)]).words(left: 0) == "  120/s")
         #expect(Self.meter([(0, 0), (2, 240)]).words(left: 1_200) == "  120/s  about 10s left")
@@ -26,7 +26,7 @@ struct ThroughputMeterTests {
         #expect(Self.meter([(0, 0), (10, 10)]).words(left: 10_000) == "  1.0/s  about 3h left")
     }
 
-    @Test("What was long ago does not count")
+    @Test("Progress of long ago does not count")
     func window() {
         let samples = (0...100).map { (second: Int64) -> (seconds: Double, count: Int64) in
             (Double(second), second < 50 ? second * 1_000 : 50_000 + second)

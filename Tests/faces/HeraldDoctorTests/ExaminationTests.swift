@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The order of an examination")
 struct ExaminationTests {
-    /// Fails where it is told to, and remembers what it was asked for.
+    /// An examiner that fails as told, and remembers the stages.
     private struct Scripted: Examiner {
         var failing: Set<Stage>
         let asked: Guarded<[Stage]>
@@ -25,7 +25,7 @@ struct ExaminationTests {
         return (checks, asked.withLock { $0 })
     }
 
-    @Test("Every stage is looked at once and reported in the table's order")
+    @Test("Every stage is examined once and reported in the table's order")
     func all() {
         let (checks, asked) = run(failing: [])
         #expect(checks.map(\.name) == Stage.allCases.map(\.rawValue))
@@ -33,7 +33,7 @@ struct ExaminationTests {
         #expect(Set(asked) == Set(Stage.allCases) && asked.count == Stage.allCases.count)
     }
 
-    @Test("Each stage needs only stages of its own half that come before it")
+    @Test("Each stage needs only earlier stages of its own half")
     func table() {
         for (index, stage) in Stage.allCases.enumerated() {
             for need in stage.needs {
@@ -43,7 +43,7 @@ struct ExaminationTests {
         }
     }
 
-    @Test("What depends on a failure is skipped with its first cause, and the other half goes on")
+    @Test("Stages that depend on a failure are skipped with its first cause, and the other half continues")
     func skipping() {
         let (checks, asked) = run(failing: [.brokerLogin])
         let skipped = checks.filter { $0.verdict == .skipped }
@@ -57,7 +57,7 @@ struct ExaminationTests {
         #expect(checks.count { $0.verdict == .failed } == 1)
     }
 
-    @Test("A half that is not wanted is not looked at")
+    @Test("An unwanted half is not examined")
     func half() {
         let asked = Guarded<[Stage]>([])
         var checks: [Check] = []
@@ -65,7 +65,7 @@ struct ExaminationTests {
         #expect(checks.map(\.name) == Stage.allCases.filter(\.isBackend).map(\.rawValue))
     }
 
-    @Test("Of some stages only those are looked at, and each check comes with its own")
+    @Test("When some stages are wanted only those are examined, and each check comes with its stage")
     func some() {
         let asked = Guarded<[Stage]>([])
         var stages: [Stage] = []
@@ -80,7 +80,7 @@ struct ExaminationTests {
         #expect(Set(asked.withLock { $0 }) == [.brokerNames, .brokerPorts, .brokerTLS, .backendName])
     }
 
-    @Test("A stage of which a part passed does not stop what needs it")
+    @Test("A stage that passed in part does not stop dependent ones")
     func part() {
         let checks = [Check("topic", "a", .failed, ""), Check("topic", "b", .passed, "")]
         #expect(!StageReport(checks).isDeadEnd)

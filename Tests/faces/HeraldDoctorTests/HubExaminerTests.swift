@@ -30,7 +30,7 @@ struct HubExaminerTests {
 
     private func verdict(_ name: String, _ checks: [Check]) -> Verdict? { checks.first { $0.name == name }?.verdict }
 
-    @Test("A hub that is well passes every check, and nobody is notified")
+    @Test("A working hub passes every check, and no device is notified")
     func well() async throws {
         let emulator = try HubEmulator()
         defer { emulator.stop() }
@@ -55,7 +55,7 @@ struct HubExaminerTests {
         #expect(verdict("hub telemetry", checks) == nil)
     }
 
-    @Test("A wrong key and a wrong hub are told apart")
+    @Test("A wrong key and a wrong hub are distinguished")
     func wrong() async throws {
         let emulator = try HubEmulator()
         defer { emulator.stop() }
@@ -66,7 +66,7 @@ struct HubExaminerTests {
         #expect(verdict("hub", try await checks(emulator, hub: "other")) == .failed)
     }
 
-    @Test("Telemetry fails below the Standard tier, and is not asked for when it is not wanted")
+    @Test("Telemetry fails below the Standard tier, and is not examined when the settings do not use it")
     func telemetry() async throws {
         var configuration = HubEmulator.Configuration()
         configuration.tier = .free
@@ -76,7 +76,7 @@ struct HubExaminerTests {
         #expect(verdict("hub telemetry", try await checks(emulator, asksForTelemetry: false)) == nil)
     }
 
-    @Test("A connection string that cannot be used is said, and nothing else is looked at")
+    @Test("An unusable connection string is reported, and nothing else is examined")
     func broken() {
         var checks: [Check] = []
         Examination(broker: nil, backend: { BrokenHubExaminer(mistake: "no Endpoint") }).run { checks.append($1) }

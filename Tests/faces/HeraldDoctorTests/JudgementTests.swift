@@ -9,7 +9,7 @@ import Testing
 @testable import HeraldKafka
 @testable import HeraldTools
 
-@Suite("What a certificate is worth")
+@Suite("The judgement on a certificate")
 struct CertificateCheckTests {
     private let endpoint = Endpoint(host: "a.example", port: 443)
     private let now = WallTime(milliseconds: 1_000 * 86_400_000)
@@ -23,14 +23,14 @@ struct CertificateCheckTests {
             isVerified: isVerified)
     }
 
-    @Test("A certificate that is valid for 30 days is well, and a day less wants a look")
+    @Test("A certificate that is valid for 30 days passes, and a day less is a warning")
     func expiry() {
         #expect(check(daysLeft: 30).verdict == .passed)
         let soon = check(daysLeft: 29)
         #expect(soon.verdict == .warning && soon.detail.contains("29 days") && soon.fix == "renew the certificate")
     }
 
-    @Test("What is wrong with a certificate is said with what fixes it")
+    @Test("A certificate's fault is reported with its remedy")
     func wrong() {
         let expired = check(daysLeft: -3, .init(kind: .expired, reason: "x"))
         #expect(expired.verdict == .failed && expired.detail == "the certificate expired 3 days ago")
@@ -42,13 +42,13 @@ struct CertificateCheckTests {
         #expect(unknown.verdict == .failed && unknown.fix?.contains("the setting") == true)
     }
 
-    @Test("Certificates that nobody verifies are a warning, whatever they are")
+    @Test("Unverified certificates are a warning, whatever they are")
     func unverified() {
         #expect(check(daysLeft: -3, .init(kind: .expired, reason: "x"), isVerified: false).verdict == .warning)
     }
 }
 
-@Suite("What a topic, a group, an answer and a clock are worth")
+@Suite("The judgement on topics, groups, answers and clocks")
 struct JudgementTests {
     private func topic(_ partitions: [(leader: Int32?, replicas: Int, inSync: Int)]) -> ClusterMetadata.Topic {
         var topic = ClusterMetadata.Topic(name: "t", partitions: [], error: nil)
@@ -84,7 +84,7 @@ struct JudgementTests {
         #expect(judgement.verdict == .passed)
     }
 
-    @Test("Differences from the settings warn, and only what keeps records from being written fails")
+    @Test("Differences from the settings warn, and only those that keep records from being written fail")
     func differences() {
         func verdict(_ property: TopicProperty, _ action: TopicPlan.Action) -> Verdict {
             var judgement = TopicJudgement()
@@ -103,7 +103,7 @@ struct JudgementTests {
         .init(partition: .init(topic: "t", partition: number), committed: committed, begin: begin, end: end)
     }
 
-    @Test("Lag is counted from what is committed, or from the beginning, and the worst partition is named")
+    @Test("Lag is counted from the committed offset, or from the beginning, and the worst partition is named")
     func lag() {
         let check = GroupJudgement.lag(
             "t", [position(0, 5, 0, 7), position(1, nil, 10, 40)], isRetry: false, isServed: true)
@@ -113,7 +113,7 @@ struct JudgementTests {
         #expect(GroupJudgement.lag("t", [position(0, 7, 0, 7)], isRetry: true, isServed: false).verdict == .passed)
     }
 
-    @Test("Where offsets were lost, nobody knows what waits, and no retry counts as overdue")
+    @Test("Where offsets were lost, the lag is unknown, and no retry counts as overdue")
     func lagWithoutOffsets() {
         var late = position(1, nil, 0, 40)
         late.overdue = 40
@@ -124,7 +124,7 @@ struct JudgementTests {
         #expect(check(isLost: false).detail.contains("overdue"))
     }
 
-    @Test("An open transaction is named, and what lies behind it is held back, not lost")
+    @Test("An open transaction is named, and records behind it are held back, not lost")
     func openTransaction() {
         let place = TopicPartition(topic: "t", partition: 3)
         let open = OpenTransaction(partition: place, offset: 4, end: 9, since: WallTime(milliseconds: 0))
@@ -135,7 +135,7 @@ struct JudgementTests {
         #expect(position.lag == 5 && position.held == 5)
     }
 
-    @Test("Retries whose time is over are overdue, whoever serves them")
+    @Test("Retries past their time are overdue, even with a worker")
     func overdue() {
         var late = position(0, 5, 0, 66)
         late.overdue = 61
@@ -173,7 +173,7 @@ struct JudgementTests {
         #expect(GroupJudgement.workers([], "g").map(\.verdict) == [.skipped])
     }
 
-    @Test("A worker says which group it is in: another one's is not blamed, nor one that is only just joining")
+    @Test("A worker names its group: another group's is not blamed, nor one that is just joining")
     func groups() throws {
         func checks(_ group: String, isMember: Bool, _ reason: Finding) throws -> [Check] {
             let found = try workers(Self.page(group, isMember: isMember, [reason]))
@@ -197,7 +197,7 @@ struct JudgementTests {
         }
     }
 
-    @Test("Workers are where the group's members run, on loopback only this machine's, or where it is told")
+    @Test("Workers are on the hosts of the group's members, on loopback only this machine's, or as specified")
     func addresses() {
         func addresses(_ hosts: [String], _ listen: String?, named: [String]? = nil) -> [String] {
             WorkerSurvey.addresses(
@@ -211,7 +211,7 @@ struct JudgementTests {
         #expect(addresses(["/10.9.8.7"], nil, named: ["a:1"]) == ["a:1"])
     }
 
-    @Test("An admin port that was free is the one that the group's member carries")
+    @Test("An admin port chosen by the system is taken from the name of the group's member")
     func freePorts() {
         func addresses(_ members: [(String, String)], _ host: String, port: UInt16 = 0) -> [String] {
             WorkerSurvey.addresses(
@@ -238,7 +238,7 @@ struct JudgementTests {
         #expect(renewed.verdict == .warning && renewed.detail.contains("recreated"))
     }
 
-    @Test("A group without members warns when something waits, one with members when a partition is nobody's")
+    @Test("A group without members warns when records wait, one with members when a partition has no owner")
     func members() {
         func verdict(_ state: String, _ owned: [[Int32]], end: Int64) -> Verdict {
             let description = GroupDescription(
@@ -282,7 +282,7 @@ struct JudgementTests {
         #expect(check.verdict == verdict, "\(check.detail)")
     }
 
-    @Test("A date that is none says so instead of accusing a clock")
+    @Test("An invalid date is reported as such instead of blaming a clock")
     func noDate() {
         #expect(ClockJudgement.check(date: "yesterday", now: WallTime(milliseconds: 0)).verdict == .skipped)
     }

@@ -4,9 +4,9 @@ import Testing
 
 @testable import HeraldDoctor
 
-@Suite("Whether a broker's port speaks TLS", .realTime)
+@Suite("TLS on a broker's port", .realTime)
 struct ListenerSecurityTests {
-    @Test("A handshake tells, also with a certificate that is not trusted")
+    @Test("A handshake shows TLS, even with an untrusted certificate")
     func tls() async throws {
         let server = try ScriptedServer(tls: TestCertificates.shared().ofUnknownAuthority) { _ in }
         defer { server.stop() }
@@ -18,7 +18,7 @@ struct ListenerSecurityTests {
         #expect(found == .tls)
     }
 
-    @Test("A broker without TLS refuses the handshake, and of one that is away nothing is known")
+    @Test("A broker without TLS refuses the handshake, and an absent one leaves it unknown")
     func plaintext() async throws {
         let broker = try EmbeddedBroker(topics: [])
         let servers = broker.bootstrapServers.split(separator: ",").map(String.init)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import HeraldDoctor
 
-@Suite("What the newest records tell of their publishers")
+@Suite("The judgement of publishers by their newest records")
 struct PublisherJudgementTests {
     private var judgement = PublisherJudgement(partitions: 6)
 
@@ -24,18 +24,18 @@ struct PublisherJudgementTests {
             decoder)
     }
 
-    @Test("What is as the contract asks passes, and so does a topic without events")
+    @Test("Records within the contract pass, and so does a topic without events")
     mutating func passed() {
         #expect(judgement.checks(of: "t").map(\.verdict) == [.passed])
         look(at: 3, 0, key: "alice")
-        // A dead letter says why it is one, and a replay is Herald's own.
+        // A dead letter has its own reasons, and a replay is Herald's own.
         look(at: 3, 1, key: nil, user: nil)
         look(at: 3, 2, key: nil, headers: [("herald-origin", "elsewhere/0/1"), ("herald-replays", "1")])
         #expect(
             judgement.checks(of: "t").map(\.detail) == ["the newest event is published as the contract asks"])
     }
 
-    @Test("Each fault is a warning with its last example, what it leads to and what mends it")
+    @Test("Each fault is a warning with its last example, its consequence and its remedy")
     mutating func faults() {
         look(at: 3, 7, key: "alice")
         look(at: 1, 8, key: nil)

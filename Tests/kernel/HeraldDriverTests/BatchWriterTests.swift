@@ -6,7 +6,7 @@ import HeraldTime
 import TestSupport
 import Testing
 
-@Suite("A batch that is written in one transaction")
+@Suite("A batch written in one transaction")
 struct BatchWriterTests {
     private typealias Script = BatchWriterScript
 
@@ -25,7 +25,7 @@ struct BatchWriterTests {
         #expect(script.writer.nextWake == nil)
     }
 
-    @Test("A commit that failed for now is asked for again, as the same commit")
+    @Test("A commit that failed temporarily is requested again, as the same commit")
     func askedAgain() {
         var script = Script.committing()
         script.committed(.timeOut)
@@ -36,7 +36,7 @@ struct BatchWriterTests {
         #expect(script.events == ["written"])
     }
 
-    @Test("After the patience, a commit that no broker answers is lost: whether it was made shows later")
+    @Test("After the patience, a commit that no broker answers is lost: its outcome shows later")
     func unreachable() {
         var script = Script.committing()
         script.pass(120_000)
@@ -53,14 +53,14 @@ struct BatchWriterTests {
         #expect(script.events == ["lost: unreachable"])
     }
 
-    @Test("A commit of which only the client says that it failed is in doubt")
+    @Test("A commit that failed only according to the client is in doubt")
     func doubt() {
         var script = Script.committing()
         script.committed(KafkaError(code: 59, isAbortable: true))
         #expect(script.take() == [] && script.events == ["lost: in doubt"])
     }
 
-    @Test("A record that was not delivered aborts the transaction, and the same batch is written again")
+    @Test("An undelivered record aborts the transaction, and the same batch is written again")
     func undelivered() {
         var script = Script.committing()
         script.report(.undelivered(KafkaError(code: KafkaError.Code.messageTimedOut)))
@@ -86,7 +86,7 @@ struct BatchWriterTests {
         }
     }
 
-    @Test("A record that is too large is refused for certain, and the writer goes on")
+    @Test("A record that is too large is refused for certain, and the writer continues")
     func tooLarge() {
         var script = Script()
         script.claim()
@@ -98,7 +98,7 @@ struct BatchWriterTests {
         #expect(script.events == ["refused"] && script.writer.isReady)
     }
 
-    @Test("A topic that may not be written to is refused, also when the coordinator has nothing to abort")
+    @Test("A forbidden topic is refused, even when the coordinator has nothing to abort")
     func forbidden() {
         let forbidden = KafkaError(code: KafkaError.Code.topicAuthorizationFailed, isAbortable: true)
         let nothing = KafkaError(code: KafkaError.Code.invalidTransactionState, isAbortable: true)
@@ -130,7 +130,7 @@ struct BatchWriterTests {
         #expect(script.events == ["lost: fenced"])
     }
 
-    @Test("A claim that was answered when it had been given up explains a fence all the same")
+    @Test("A claim whose answer came after it was given up explains a fence, too")
     func lateAnswer() {
         var script = Script()
         script.writer.claim(now: script.now)
@@ -143,7 +143,7 @@ struct BatchWriterTests {
         #expect(script.events == ["lost: fenced, long"])
     }
 
-    @Test("What an abort gave up in the client says nothing about the broker, and a fatal error does")
+    @Test("Records purged by an abort are no evidence about the broker, and a fatal error is")
     func purged() {
         var script = Script.committing()
         script.report(.undelivered(KafkaError(code: KafkaError.Code.purgedInFlight)))
@@ -151,7 +151,7 @@ struct BatchWriterTests {
         #expect(script.events == ["lost: in doubt"])
     }
 
-    @Test("A transaction behind which something may arrive late is not begun: the name is claimed again")
+    @Test("A transaction that late records could enter is not begun: the name is claimed again")
     func inconsistent() {
         var script = Script()
         script.claim()
@@ -160,7 +160,7 @@ struct BatchWriterTests {
         #expect(script.take() == [] && script.events == ["lost: in doubt"])
     }
 
-    @Test("A claim waits for the brokers as long as the patience, and ends at once when it can't be made")
+    @Test("A claim waits for the brokers until its patience ends, and fails at once when it is impossible")
     func claims() {
         var script = Script()
         script.writer.claim(now: script.now)
@@ -190,12 +190,12 @@ extension KafkaError {
     fileprivate static let timeOut = KafkaError(code: KafkaError.Code.timedOut)
 }
 
-/// A writer and what it was told.
+/// A writer and its inputs.
 private struct BatchWriterScript {
     var writer = BatchWriter(BatchWriter.Configuration(transactionTimeout: .seconds(10)))
     var now = MonotonicTime(nanoseconds: 0)
 
-    /// One whose first commit is under way.
+    /// A script whose first commit is under way.
     static func committing(lateClaims: Int = 0) -> Self {
         var script = Self()
         script.claim(lateClaims: lateClaims)
@@ -228,7 +228,7 @@ private struct BatchWriterScript {
         writer.advance(now: now)
     }
 
-    /// What is to be done, in words.
+    /// The wanted actions, in words.
     mutating func take() -> [String] {
         writer.takeActions().map { action in
             switch action {

@@ -4,20 +4,20 @@ import Testing
 
 @testable import HeraldDriver
 
-@Suite("What is said of offsets that are missing")
+@Suite("The report on missing offsets")
 struct MissingOffsetsTests {
     private static func partitions(_ count: Int32) -> [TopicPartition] {
         (0..<count).map { TopicPartition(topic: "n", partition: $0) }
     }
 
-    @Test("Partitions are counted and named, and of many how many more there are")
+    @Test("Partitions are counted and named, with the number of further ones")
     func names() {
         func words(_ count: Int32) -> String { MissingOffsets(Self.partitions(count), others: nil).words }
         #expect(words(1) == "no offset for 1 partition whose events have outcomes (n/0)")
         #expect(words(7).hasSuffix("7 partitions whose events have outcomes (n/0, n/1, n/2, n/3, n/4 and 2 more)"))
     }
 
-    @Test("A group of Herald's that has offsets there is asked for, with the time of its newest event")
+    @Test("The question names a group of Herald's with offsets there, and the time of its newest event")
     func former() {
         let at = WallTime(milliseconds: 1_800_000_000_000)
         let others = OtherGroups(
@@ -35,7 +35,7 @@ struct MissingOffsetsTests {
         #expect(others.remarks.count == 3 && others.remarks[1].hasPrefix("12 more groups"), "\(others.remarks)")
     }
 
-    @Test("Without one, nobody is asked whether the group was renamed, and what is not known is said")
+    @Test("Without such a group there is no question about a renaming, and unknown facts are stated")
     func none() {
         let foreign = OtherGroups(heralds: [], foreign: ["report"])
         #expect(foreign.question == nil)

@@ -20,7 +20,7 @@ struct TransactionCallsTests {
         }
     }
 
-    /// What was reported when all that was asked for is done.
+    /// The reports once all requests are done.
     private func reports() -> [String] {
         queue.sync {}
         return letters.withLock { $0 }.map { report in
@@ -38,14 +38,14 @@ struct TransactionCallsTests {
         try Consumer(properties: [("bootstrap.servers", "127.0.0.1:1"), ("group.id", "g")]).groupMetadata()
     }
 
-    @Test("A producer that no broker makes ready is asked for again, until it is")
+    @Test("A producer that no broker makes ready is requested again, until it is ready")
     func prepare() {
         client.fail([.retriable, .timeOut])
         calls.prepare()
         #expect(reports() == ["waiting: COORDINATOR_NOT_AVAILABLE", "waiting: _TIMED_OUT", "ready"])
     }
 
-    @Test("A producer is ready with the number of its claims that no broker has answered")
+    @Test("A ready producer reports the number of its claims that no broker has answered")
     func lateClaims() {
         let client = ScriptedClient(unansweredClaims: 2)
         TransactionCalls(client: client, queue: queue) { [letters] report in
@@ -54,7 +54,7 @@ struct TransactionCallsTests {
         #expect(reports() == ["ready, 2 late"])
     }
 
-    @Test("What waiting does not help is said once")
+    @Test("An error that waiting does not cure is reported once")
     func notReady() {
         client.fail([KafkaError(code: KafkaError.Code.transactionalIDAuthorizationFailed)])
         calls.prepare()
@@ -62,7 +62,7 @@ struct TransactionCallsTests {
         #expect(client.calls == ["init"])
     }
 
-    @Test("Nothing is claimed when no report is wanted any more")
+    @Test("Nothing is claimed once no reports are wanted")
     func closed() {
         calls.close()
         calls.prepare()
@@ -77,7 +77,7 @@ struct TransactionCallsTests {
         #expect(client.calls == ["offsets 7", "commit"])
     }
 
-    @Test("A commit that is asked for again goes on with what is left of it, whatever it is told then")
+    @Test("A commit that is requested again continues with its remaining part, whatever the arguments")
     func again() throws {
         client.fail([nil, .timeOut])
         calls.commit(1, positions, group: try member())
@@ -86,7 +86,7 @@ struct TransactionCallsTests {
         #expect(client.calls == ["offsets 7", "commit", "commit"])
     }
 
-    @Test("Offsets that were not taken are sent again with the same commit")
+    @Test("Offsets that were refused are sent again with the same commit")
     func offsetsAgain() throws {
         client.fail([.retriable])
         let group = try member()
@@ -105,7 +105,7 @@ struct TransactionCallsTests {
         #expect(client.calls == ["offsets 7", "commit", "offsets 7", "commit"])
     }
 
-    @Test("Without a member nothing is committed, and without offsets none is needed")
+    @Test("Without a member no offsets are committed, and without offsets no member is needed")
     func noMember() {
         calls.commit(1, positions, group: nil)
         calls.commit(2, [], group: nil)
@@ -113,7 +113,7 @@ struct TransactionCallsTests {
         #expect(client.calls == ["commit"])
     }
 
-    @Test("An abort says how it ended")
+    @Test("An abort reports its end")
     func abort() {
         client.fail([.timeOut])
         calls.abort()
@@ -121,7 +121,7 @@ struct TransactionCallsTests {
         #expect(reports() == ["abort: failedForNow", "abort: acknowledged"])
     }
 
-    @Test("A commit was made when the group stands where it said, and only then")
+    @Test("A commit was made exactly when the group is at its offsets")
     func lookUp() {
         calls.lookUp(1, positions, queries: Committed(positions: positions))
         var other = positions
@@ -136,7 +136,7 @@ struct TransactionCallsTests {
     }
 
     @Test(
-        "What an error wants follows from its code and its flags",
+        "The reaction to an error follows from its code and its flags",
         arguments: [
             (KafkaError(code: KafkaError.Code.fenced, isFatal: true), .fatal(isFenced: true)),
             (KafkaError(code: KafkaError.Code.outOfOrder, isFatal: true), .fatal(isFenced: false)),
@@ -160,11 +160,11 @@ extension KafkaError {
 }
 
 extension KafkaError.Code {
-    /// `OUT_OF_ORDER_SEQUENCE_NUMBER`, which Herald has no name for.
+    /// `OUT_OF_ORDER_SEQUENCE_NUMBER`, for which Herald has no name.
     fileprivate static let outOfOrder: Int32 = 45
 }
 
-/// Notes what is called, and fails as it was told.
+/// Notes the calls, and fails as the test demands.
 private final class ScriptedClient: TransactionClient {
     private let state = Guarded((calls: [String](), errors: [KafkaError?]()))
 
@@ -173,7 +173,7 @@ private final class ScriptedClient: TransactionClient {
 
     init(unansweredClaims: Int = 0) { self.unansweredClaims = unansweredClaims }
 
-    /// The next calls end so, one each.
+    /// Ends the next calls with these errors, one each.
     func fail(_ errors: [KafkaError?]) { state.withLock { $0.errors = errors } }
 
     private func note(_ call: String) throws(KafkaError) {
@@ -197,7 +197,7 @@ private final class ScriptedClient: TransactionClient {
     func abortTransaction(timeout: Milliseconds) throws(KafkaError) { try note("abort") }
 }
 
-/// What a group has committed; `nil` when nobody says.
+/// The offsets that a group has committed; `nil` when no broker answers.
 private struct Committed: CommittedOffsets {
     var positions: [CommitPosition]?
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import HeraldDriver
 
-/// A writer over a broker, which waits for what becomes of its transactions.
+/// A writer on a broker that waits for the outcomes of its transactions.
 private final class Writer {
     private let wakeup: Wakeup
     private let transactor: Transactor
@@ -49,7 +49,7 @@ private final class Writer {
     }
 }
 
-@Suite("Transactions that end badly")
+@Suite("Transactions that fail")
 struct TransactorTests {
     private typealias WriteFailure = BatchWriter.Failure
 
@@ -68,7 +68,7 @@ struct TransactorTests {
         try Writer([("bootstrap.servers", cluster.bootstrapServers), ("linger.ms", "0")])
     }
 
-    /// How many records the topic holds, whatever became of their transactions: the embedded broker does not tell.
+    /// The number of records in the topic, of any transactions: the embedded broker does not distinguish them.
     private func count() throws -> Int {
         let reader = try TopicReader(
             properties: [("bootstrap.servers", cluster.bootstrapServers), ("group.id", "g")])
@@ -86,7 +86,7 @@ struct TransactorTests {
         }
     }
 
-    @Test("A commit that did not succeed is in doubt, and nothing is written again before the name is claimed")
+    @Test("A failed commit is in doubt, and nothing is written again before the name is claimed")
     func doubt() throws {
         let writer = try writer()
         defer { writer.close() }
@@ -100,7 +100,7 @@ struct TransactorTests {
         #expect(try count() == 1)
     }
 
-    @Test("A topic that may not be written to is refused for certain, and the writer goes on")
+    @Test("A forbidden topic is refused for certain, and the writer continues")
     func refused() throws {
         let writer = try writer()
         defer { writer.close() }
@@ -114,7 +114,7 @@ struct TransactorTests {
         #expect(throws: Never.self) { try writer.write([record]) }
     }
 
-    @Test("What was refused for good stays so when the coordinator has nothing to abort")
+    @Test("A permanent refusal stands even if the coordinator has nothing to abort")
     func nothingToAbort() throws {
         let writer = try writer()
         defer { writer.close() }
@@ -128,7 +128,7 @@ struct TransactorTests {
         #expect(error.kind == .forbidden)
     }
 
-    @Test("A writer in doubt claims its name again, and writes on")
+    @Test("A writer in doubt claims its name again, and continues")
     func claimedAgain() throws {
         let writer = try writer()
         defer { writer.close() }

@@ -4,7 +4,7 @@ import HeraldTools
 
 @testable import HeraldCampaigns
 
-/// An audience in a file of its own, and what the campaign `spring` makes of it.
+/// A temporary file with an audience, and its reading by the campaign `spring`.
 struct AudienceFile {
     let path: String
     let invalidPath: String
@@ -35,7 +35,7 @@ struct AudienceFile {
             maximumEventBytes: maximumEventBytes, users: users)
     }
 
-    /// Every line with what became of it: `user=message`, or `!` and the reason.
+    /// Each line with its outcome: `user=message`, or `!` and the reason.
     func lines(
         _ message: String, _ form: AudienceForm = AudienceForm(), users: UserRule = .tag
     ) throws -> [String] {
@@ -68,7 +68,7 @@ struct AudienceFile {
     var invalidLines: String? { try? String(contentsOfFile: invalidPath, encoding: .utf8) }
 }
 
-/// What an expression throws, in words.
+/// The description of the error that an expression throws.
 func failure(_ body: () throws -> some Any) -> String {
     do {
         _ = try body()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import HeraldCampaigns
 
-@Suite("How an audience is written, as it is recognised or said")
+@Suite("The form of an audience, as it is detected or specified")
 struct AudienceFormTests {
     private func preview(
         _ text: String, _ message: String = "Hi {{name}}", _ form: AudienceForm = AudienceForm(),
@@ -15,7 +15,7 @@ struct AudienceFormTests {
     }
 
     @Test(
-        "The delimiter is what the first line shows, or a line sep= says",
+        "The delimiter is taken from the first line, or from a line sep=",
         arguments: [
             ("user,name\nann,Ann\n", AudienceDelimiter.comma), ("user;name\nann;Ann\n", .semicolon),
             ("user\tname\nann\tAnn\n", .tab), ("user|name\nann|Ann\n", .pipe),
@@ -29,13 +29,13 @@ struct AudienceFormTests {
         #expect(preview.samples.map(\.message) == ["Hi Ann"] && preview.invalid == 0)
     }
 
-    @Test("Lines behind a line sep= keep their numbers")
+    @Test("Lines after a line sep= keep their numbers")
     func numbers() throws {
         let preview = try preview("sep=;\nuser;name\na b;x\nann;Ann\n")
         #expect(preview.invalidLines.map(\.line) == [3])
     }
 
-    @Test("A delimiter that is said is used, and only then is one in a field a part of it")
+    @Test("A specified delimiter is used; without one, the same character in a field belongs to the field")
     func said() throws {
         let text = "user;name,first\nann;Ann\n"
         #expect(try preview(text, "{{name,first}}").samples.first?.message == "Ann")
@@ -46,7 +46,7 @@ struct AudienceFormTests {
         #expect(AudienceDelimiter("x") == nil && AudienceDelimiter("") == nil)
     }
 
-    @Test("Users come from the column that is named, from user, or from what is called so in another case")
+    @Test("Users come from the named column, from user, or from a column whose name differs in case only")
     func columns() throws {
         let mail = "E-Mail;name;user\nann@x.org;Ann;7\n"
         #expect(try preview(mail).samples.first?.user == "7")
@@ -64,7 +64,7 @@ struct AudienceFormTests {
     }
 
     @Test(
-        "What is no text is called by its name",
+        "A file that is not text is refused with the name of its format",
         arguments: [
             ([0x50, 0x4B, 0x03, 0x04, 0x14, 0], "xlsx"), ([0xD0, 0xCF, 0x11, 0xE0, 0xA1], "xls"),
             ([0x1F, 0x8B, 0x08, 0], "gzip"), ([0x28, 0xB5, 0x2F, 0xFD], "zstd"), ([0xFF, 0xFE, 0x75, 0], "UTF-16"),
@@ -76,7 +76,7 @@ struct AudienceFormTests {
         #expect(failure { try file.open() }.contains(name))
     }
 
-    @Test("Users who differ in case alone are counted, whichever comes first, and repeats are none of them")
+    @Test("Users that differ in case alone are counted, in any order, and repeats are not")
     func twins() throws {
         let preview = try preview("user,name\nAnn,1\nann,2\nANN,3\nbob,4\nbob,5\ncid,6\nCid,7\nDora,8\n")
         #expect(preview.caseTwins.count == 3 && preview.recipients == 7)
@@ -84,7 +84,7 @@ struct AudienceFormTests {
     }
 }
 
-@Suite("What stops a start, and what is warned of")
+@Suite("Refusals of a start, and warnings")
 struct PreviewRefusalTests {
     private func found(_ lines: [String], maxInvalid: Double? = nil, message: String = "Hi") throws -> CampaignPreview {
         let file = try AudienceFile("user\n" + lines.joined(separator: "\n"))
@@ -94,7 +94,7 @@ struct PreviewRefusalTests {
         return CampaignPreview(order, try file.preview(message), definition: nil)
     }
 
-    @Test("More than a hundredth of invalid lines stops it, unless more are allowed")
+    @Test("More than a hundredth of invalid lines stops a start, unless more are allowed")
     func invalid() throws {
         let users = (0..<990).map { "user-\($0)" }
         let bad = (0..<10).map { "a b \($0)" }
@@ -104,7 +104,7 @@ struct PreviewRefusalTests {
         #expect(try found(users + bad + ["one more"], maxInvalid: 0.02).refusal == nil)
         #expect(try found(["ann", "a b"], maxInvalid: 1).refusal == nil)
         #expect(try found(["ann", "a b"], maxInvalid: 0).refusal != nil)
-        // A share of few lines says nothing; empty ones are none.
+        // A share of a few lines means nothing; empty lines do not count.
         for (count, isRefused) in [(1, false), (18, false), (19, true)] {
             let refusal = try found(Array(users.prefix(count)) + ["", " ", "a b"]).refusal
             #expect((refusal != nil) == isRefused, "\(count)")
@@ -112,7 +112,7 @@ struct PreviewRefusalTests {
         #expect(try found(["ann", "ann", "ann"]).refusal == nil)
     }
 
-    @Test("What stands for nothing, and what was damaged before, is warned of, in a user and in a field")
+    @Test("Database nulls and damaged characters cause warnings, in users and in fields")
     func doubts() throws {
         let text = "user,name\nann,NULL\nNULL,Nullmeyer\nbob,J\u{FFFD}rg\ncid,#N/A\ndan,null and void\n"
         let file = try AudienceFile(text)
@@ -129,7 +129,7 @@ struct PreviewRefusalTests {
             ])
     }
 
-    @Test("A backslash and an n are no line break, which is said and shown in another way")
+    @Test("A backslash and an n are no line break: a warning says so, and they are displayed differently")
     func literalBreak() throws {
         #expect(try found(["ann"], message: #"a\nb"#).warnings.contains { $0.hasPrefix(#"\n stands as it is"#) })
         #expect(try found(["ann"], message: "a\nb").warnings.isEmpty)
@@ -172,20 +172,20 @@ struct AudienceChangeTests {
         #expect(try change(from: Self.former, to: ["cid", "ann", "bob"], published: 1) == .none)
     }
 
-    @Test("People at the end of the file are added, at any time")
+    @Test("People can be appended to the file at any time")
     func appended() throws {
         #expect(try change(from: Self.former, to: Self.former + ["dora"], published: 1) == .grown)
         #expect(try change(from: Self.former, to: ["bob", "ann", "ann", "cid", "dora"], published: 0) == .grown)
     }
 
-    @Test("Once all are published, more people are added wherever they stand in the file")
+    @Test("Once all events are published, more people can be added anywhere in the file")
     func complete() throws {
         let users = ["dora"] + Self.former
         #expect(try change(from: Self.former, to: users, published: 3, isComplete: true) == .grown)
         #expect(try change(from: Self.former, to: users, published: 3) == .replaced)
     }
 
-    @Test("An audience that lacks somebody of the former one replaces it")
+    @Test("An audience that lacks a person of the former one replaces it")
     func replaced() throws {
         #expect(try change(from: Self.former, to: ["ann", "bob", "dora", "eve"], published: 1) == .replaced)
         #expect(try change(from: Self.former, to: ["ann", "bob"], published: 2) == .replaced)

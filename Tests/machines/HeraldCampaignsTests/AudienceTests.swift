@@ -39,7 +39,7 @@ struct CSVAudienceTests {
     }
 
     @Test(
-        "A line that is none is told with its number and reason, and the lines behind it are read",
+        "An invalid line is reported with its number and reason, and the lines after it are read",
         arguments: [
             ("ann", "2!the message is empty"), ("ann;Ann", "2!user holds ';'"),
             ("ann,Ann,x", "2!has 3 fields; the header has 2"),
@@ -57,7 +57,7 @@ struct CSVAudienceTests {
         #expect(lines.last == "3:bob=B")
     }
 
-    @Test("A JSON line may lack a field, or have null, when the message says what takes its place")
+    @Test("A JSON line may lack a field, or have null, when the message has a fallback for it")
     func optionalFields() throws {
         let text =
             #"{"user":"ann","name":"Ann"}"# + "\n" + #"{"user":"bob"}"# + "\n" + #"{"user":"cid","name":null}"# + "\n"
@@ -71,7 +71,7 @@ struct CSVAudienceTests {
             ])
     }
 
-    @Test("Where users are texts, each valid one is a recipient, and one in another encoding says so")
+    @Test("Where users are texts, each valid one is a recipient, and an invalid one is reported with its reason")
     func texts() throws {
         let text = "user,name\no'neil,O\nuser+tag@example.org,U\n müller ,M\n\"a \"\"b\"\"\",B\n\u{7},C\n"
         let file = try AudienceFile(Array(text.utf8) + [0x6D, 0xFC] + Array(",L\n".utf8))
@@ -96,7 +96,7 @@ struct CSVAudienceTests {
         #expect(short == ["2!has a quote that is not closed", "3:bob=Bob"])
     }
 
-    @Test("A line that is longer than anything that is read at once is given up, and counted once")
+    @Test("A line longer than the read buffer is skipped, and counted once")
     func long() throws {
         for count in [70_000, 300_000, 1_000_000] {
             let lines = try lines("user,name\nann,\(String(repeating: "x", count: count))\nbob,Bob\n")
@@ -104,7 +104,7 @@ struct CSVAudienceTests {
         }
     }
 
-    @Test("What is not UTF-8 is no message")
+    @Test("A line that is not UTF-8 is invalid")
     func notUTF8() throws {
         let file = try AudienceFile(Array("user,name\nann,".utf8) + [0xC3, 0x28, 0x0A] + Array("bob,B\n".utf8))
         defer { file.remove() }
@@ -122,7 +122,7 @@ struct CSVAudienceTests {
     }
 
     @Test(
-        "A header that does not do is an error before anything else",
+        "An unusable header is an error before anything else",
         arguments: [
             ("", "is empty"),
             ("name\nAnn\n", "--user-column does not say which one holds the users; its columns are \"name\""),
@@ -136,7 +136,7 @@ struct CSVAudienceTests {
         #expect(failure { try file.lines(message) }.contains(expected))
     }
 
-    @Test("Whatever fields hold, what a writer of RFC 4180 writes is what is read, from every piece of it")
+    @Test("Any fields that an RFC 4180 writer writes are read back, for every prefix of the file")
     func property() {
         var generator = SplitMix64(seed: 1)
         let pieces = ["a", "\"", ",", "\n", "\r\n", "\r", " ", "ü", "🎉", "\u{202E}", "=1+1", "{{x}}", "\t"]
@@ -161,9 +161,9 @@ struct CSVAudienceTests {
             var scanner = CSVScanner()
             var start = 0
             for row in rows {
-                // An empty last record cannot be told from a line's end.
+                // An empty last record cannot be distinguished from a line end.
                 if start == bytes.count { break }
-                // No piece of it is taken for the whole.
+                // A truncated file is not taken for the whole.
                 let cut = Int.random(in: start...bytes.count, using: &generator)
                 let part = scanner.scan(bytes.span.bytes.extracting(0..<cut), from: start, isEnd: false)
                 let whole = scanner.scan(bytes.span.bytes, from: start, isEnd: true)
@@ -184,7 +184,7 @@ struct CSVAudienceTests {
         }
     }
 
-    @Test("Bytes of any kind are read to their end")
+    @Test("Arbitrary bytes are read to their end")
     func garbage() throws {
         var generator = SplitMix64(seed: 1)
         let alphabet: [UInt8] = [0x22, 0x2C, 0x0A, 0x0D, 0x61, 0x00, 0xC3, 0xFF, 0x7B, 0x7D, 0x5C]
@@ -209,7 +209,7 @@ struct JSONAudienceTests {
         return try file.lines(message)
     }
 
-    @Test("Texts and numbers are fields, escapes are resolved; other members and blank lines do not matter")
+    @Test("Texts and numbers are fields, escapes are resolved; other members and blank lines are ignored")
     func good() throws {
         let text = """
             {"user":"ann","name":"Ann"}
@@ -221,7 +221,7 @@ struct JSONAudienceTests {
     }
 
     @Test(
-        "A line that is none is told with its number and reason",
+        "An invalid line is reported with its number and reason",
         arguments: [
             ("{", "ends in the middle"), ("[]", "is not a JSON object"), ("{\"user\":\"ann\"}", "has no name"),
             ("{\"user\":\"ann\",\"name\":null}", "has null as name"),
@@ -236,7 +236,7 @@ struct JSONAudienceTests {
         #expect(lines.last == "2:bob=B")
     }
 
-    @Test("A line that is longer than anything that is read at once is given up, and counted once")
+    @Test("A line longer than the read buffer is skipped, and counted once")
     func long() throws {
         let long = "{\"user\":\"ann\",\"name\":\"\(String(repeating: "x", count: 400_000))\"}"
         let lines = try lines("\(long)\n{\"user\":\"bob\",\"name\":\"B\"}\n")
@@ -254,7 +254,7 @@ struct JSONAudienceTests {
     }
 
     @Test(
-        "An object at the beginning makes it JSON lines, else its name says",
+        "An object at the beginning makes it JSON lines; otherwise the file name decides",
         arguments: [
             ("\u{FEFF}{\"user\":\"ann\"}", "a.csv", AudienceFormat.jsonl), ("{ \"user\":1}", "a", .jsonl),
             ("user\nann", "a.ndjson", .jsonl), ("user\nann", "a.JSONL", .jsonl), ("user\nann", "a", .csv),
@@ -267,7 +267,7 @@ struct JSONAudienceTests {
         #expect(try file.open(AudienceForm(format: .csv)).format == .csv)
     }
 
-    @Test("JSON that is read as something else is called so")
+    @Test("JSON that is read as another format is reported as JSON")
     func misread() throws {
         let object = try AudienceFile("{\"user\":\"ann\"}\n")
         defer { object.remove() }
@@ -294,7 +294,7 @@ struct PreviewTests {
         #expect(preview.longestMessage == "Hi Name 999".utf8.count)
     }
 
-    @Test("Invalid lines go to a file with number and reason, in which a spreadsheet finds no formula")
+    @Test("Invalid lines go to a file with number and reason, without formulas for a spreadsheet")
     func invalidFile() throws {
         let file = try AudienceFile("user,name\nann,Ann\n=cmd|'/c calc'!A1,\u{1B}[31m\nb\u{202E}ob,x\n")
         defer { file.remove() }
@@ -305,14 +305,14 @@ struct PreviewTests {
         #expect(lines[2].hasPrefix("4,") && lines[2].contains("b\\u{202E}ob"))
     }
 
-    @Test("Without invalid lines no file is made, and one that is there is left alone")
+    @Test("Without invalid lines no file is written, and an existing one is not touched")
     func noInvalidFile() throws {
         let file = try AudienceFile("user,name\nann,Ann\n")
         defer { file.remove() }
         #expect(try file.preview("{{name}}").invalid == 0 && file.invalidLines == nil)
     }
 
-    @Test("An audience that is changed while it is read is refused")
+    @Test("An audience that changes while it is read is refused")
     func changed() throws {
         let file = try AudienceFile("user\nann\n")
         defer { file.remove() }

@@ -10,19 +10,19 @@ import Testing
 
 @testable import HeraldCampaigns
 
-/// Topics in memory, workers whose outcomes a test chooses, and publishers of one campaign over them.
+/// Topics in memory, workers whose outcomes a test chooses, and publishers of one campaign on them.
 final class CampaignBench {
-    /// What becomes of the next commits.
+    /// The outcome of the next commits.
     enum Commit {
         case made
-        /// It is made, and the broker does not say so.
+        /// It is made, and its acknowledgement is lost.
         case madeInDoubt
-        /// It is not made, and the broker does not say so.
+        /// It is lost before it reaches the broker.
         case lostInDoubt
         case refused(KafkaError)
-        /// No broker answers, for this and every attempt after it.
+        /// No broker answers this attempt or a later one.
         case unanswered
-        /// Nothing is said before the test does.
+        /// The answer waits until the test gives it.
         case held
     }
 
@@ -39,7 +39,7 @@ final class CampaignBench {
         fileprivate var line = 0
         fileprivate var isGathering = false
         fileprivate var sequence: UInt64 = 0
-        /// It was told that the campaign is paused or cancelled.
+        /// It knows that the campaign is paused or cancelled.
         fileprivate var isHeld = false
 
         fileprivate init(_ machine: CampaignMachine) { self.machine = machine }
@@ -55,23 +55,23 @@ final class CampaignBench {
     var context: CampaignContext
     var now = MonotonicTime(nanoseconds: 0)
 
-    // What is durable.
+    // The durable state.
     private(set) var published: [String] = []
     private var notified: Set<String> = []
     private(set) var index = CampaignIndex()
     private(set) var audits: [String] = []
-    /// Each transaction's recipients.
+    /// The number of recipients in each transaction.
     private(set) var batches: [Int] = []
-    /// How often progress was written.
+    /// The number of progress records.
     private(set) var signs = 0
 
     var outcomes: [String: Int] = [:]
-    /// Whether what is published is delivered at once.
+    /// Whether published events are delivered at once.
     var delivers = true
     var commits: [Commit] = []
     var retries: RetryBacklog.Count?
     var trouble: String?
-    /// What reading meets next, by the action's name.
+    /// The failures of the next reads, by the action's name.
     var failures: [String: ToolFailure] = [:]
     private var epoch = 0
 
@@ -99,12 +99,12 @@ final class CampaignBench {
 
     var campaign: CampaignIndex.Campaign? { index.campaign(Self.name) }
 
-    /// Why a publisher waits, in kind.
+    /// The kind of the reason for a publisher's wait.
     func waits(_ publisher: Publisher) -> JobWaitReason.Kind? { publisher.machine.waiting(now: moment)?.kind }
 
-    // MARK: What others do
+    // MARK: Actions of others
 
-    /// A new process, with the audience as it is now.
+    /// Starts a new process with the current audience.
     func start() -> Publisher {
         var recipients = RecipientSet()
         var mark = AudienceMark()
@@ -135,14 +135,14 @@ final class CampaignBench {
         write(state == .cancelled ? "\(Self.name)/cancelled" : Self.name, control.encoded())
     }
 
-    /// Another publisher claims the name.
+    /// Lets another publisher claim the name.
     func claimByAnother() { epoch += 1 }
 
     func forgetPublished(_ count: Int) { published.removeFirst(count) }
 
     // MARK: Steps
 
-    /// One action, or a turn if none is left; whether the process lives.
+    /// Carries out one action, or takes a turn if none is left; returns whether the process lives.
     @discardableResult
     func step(_ publisher: Publisher) -> Bool {
         guard isAlive(publisher) else { return false }
@@ -157,23 +157,23 @@ final class CampaignBench {
     /// Whether the process has something left to do.
     func isAlive(_ publisher: Publisher) -> Bool { !publisher.machine.isOver || !publisher.actions.isEmpty }
 
-    /// A turn, and all that it wants done.
+    /// Takes a turn; the wanted actions are queued.
     func turn(_ publisher: Publisher) {
         deliver(to: publisher)
         publisher.machine.advance(now: moment)
         publisher.actions += publisher.machine.takeActions()
     }
 
-    /// Whether something waits for a process that no time has to pass for.
+    /// Whether a process has actions that do not wait for time.
     private func isBusy(_ publisher: Publisher) -> Bool {
         !publisher.actions.isEmpty || !publisher.reports.isEmpty || !publisher.answers.isEmpty
             || publisher.isGathering
     }
 
-    /// Works until nothing happens at this moment.
+    /// Works until nothing more happens at this moment.
     func settle(_ publisher: Publisher) {
         for _ in 0..<100_000 {
-            // An order or an outcome may have come.
+            // An order or an outcome may have arrived.
             if !isBusy(publisher) { turn(publisher) }
             guard isBusy(publisher), isAlive(publisher) else { return }
             step(publisher)
@@ -181,7 +181,7 @@ final class CampaignBench {
         Issue.record("it does not come to rest")
     }
 
-    /// Lets time pass, and has the process work whenever it wants to.
+    /// Lets time pass, with the process working whenever it asks to.
     func pass(_ milliseconds: Int64, _ publisher: Publisher) {
         let end = now.advanced(by: .milliseconds(milliseconds))
         for _ in 0..<100_000 {
@@ -194,7 +194,7 @@ final class CampaignBench {
         settle(publisher)
     }
 
-    /// Works to its end.
+    /// Works to the end.
     @discardableResult
     func run(_ publisher: Publisher) -> PublicationEnd? {
         for _ in 0..<10_000 where !publisher.machine.isOver { pass(500, publisher) }
@@ -208,10 +208,10 @@ final class CampaignBench {
 
     func fail(_ failure: ToolFailure, _ publisher: Publisher) { publisher.machine.failed(failure, now: moment) }
 
-    /// A topic has more partitions than the process knows.
+    /// Reports that a topic has more partitions than the process knows.
     func grow(_ publisher: Publisher) { publisher.machine.grown(now: moment) }
 
-    /// The broker answers a commit that it was asked for.
+    /// Answers the commit under way.
     func answer(_ publisher: Publisher) {
         commit(publisher.open, publisher, sequence: publisher.sequence)
     }
@@ -385,7 +385,7 @@ final class CampaignBench {
 }
 
 extension CampaignBench.Publisher {
-    /// The end, once it is there.
+    /// The end of the publication, if it has ended.
     var end: PublicationEnd? { machine.end }
     var phase: PublicationPhase.Name { machine.phase.name }
     var progress: PublishProgress { machine.progress }

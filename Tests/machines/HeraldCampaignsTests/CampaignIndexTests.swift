@@ -3,7 +3,7 @@ import HeraldEvents
 import HeraldTime
 import Testing
 
-@Suite("What the campaigns topic says")
+@Suite("The index of the campaigns topic")
 struct CampaignIndexTests {
     @Test("The four kinds of records make a campaign, and the last of each counts")
     func records() throws {
@@ -21,7 +21,7 @@ struct CampaignIndexTests {
         #expect(index.names == ["spring"] && index.damages.isEmpty)
     }
 
-    @Test("A cancellation counts whatever is written after it, until it is taken back")
+    @Test("A cancellation overrides every later record until it is removed")
     func cancellation() {
         var index = CampaignIndex()
         index.add(
@@ -34,7 +34,7 @@ struct CampaignIndexTests {
     }
 
     @Test(
-        "What is damaged or of somebody else is remarked and changes nothing",
+        "Damaged and foreign records are reported and change nothing",
         arguments: [
             ("", "{}"), ("two words", "{}"), ("a/b", "{}"), ("spring/other", "{}"), ("spring", "{"),
             ("spring", #"{"state":"sleeping","at":"2026-11-21T08:40:26Z"}"#), ("spring/definition", "{}"),
@@ -53,7 +53,7 @@ struct CampaignIndexTests {
         #expect(index.damages.map(\.place) == ["0:3"] && index.damages.map(\.key) == [key])
     }
 
-    @Test("A definition of another name, without push services, or with numbers that mean nothing, is none")
+    @Test("A definition with another name, without push services or with meaningless numbers is ignored")
     func unsound() {
         var wrong: [CampaignDefinition] = [Samples.definition("autumn"), Samples.definition(pns: [])]
         for key in ["-1", "x", "01", "99999999999"] {
@@ -88,7 +88,7 @@ struct CampaignIndexTests {
     }
 
     @Test(
-        "Numbers that would overflow somewhere are no progress",
+        "Numbers that would overflow later are no progress",
         arguments: ["recipients", "published", "repeats", "invalid", "at", "delivered"], [-1, Int.max])
     func overflow(member: String, number: Int) {
         var progress = Samples.progress()
@@ -105,7 +105,7 @@ struct CampaignIndexTests {
         #expect(index.campaign("spring") == nil && index.damages.count == 1)
     }
 
-    @Test("A damaged record is forgotten when its key says something again, and rubbish fills no memory")
+    @Test("A damaged record is forgotten when a valid one has its key, and garbage fills no memory")
     func bounded() {
         var index = CampaignIndex()
         index.add(key: Samples.bytes("spring"), value: Samples.bytes("{"), place: "0:0")
@@ -136,7 +136,7 @@ struct ControlOrderTests {
         if case .write(let control) = decision(order, state, isFinished: isFinished) { control } else { nil }
     }
 
-    @Test("A record says who, when and why, and keeps the share of failures at which the campaign pauses")
+    @Test("A record has author, time and reason, and keeps the failure share at which the campaign pauses")
     func record() throws {
         let pause = try #require(control(.pause, .running))
         #expect(pause.state == .paused && pause.by == "ben@host" && pause.reason == "why")
@@ -147,14 +147,14 @@ struct ControlOrderTests {
         #expect(ControlOrder.pause.key(of: "spring") == Samples.bytes("spring"))
     }
 
-    @Test("What is so already is not written again")
+    @Test("The current state is not written again")
     func already() {
         #expect(decision(.pause, .paused) == .unchanged)
         #expect(decision(.resume, .running) == .unchanged)
         #expect(decision(.resume, .running, isFinished: true) == .nothingLeft)
     }
 
-    @Test("A cancelled campaign stays so, and a finished one can only be resumed")
+    @Test("A cancelled campaign stays cancelled, and a finished one can only be resumed")
     func refused() {
         for order in ControlOrder.allCases {
             #expect(decision(order, .cancelled) == .isCancelled(Samples.control(.cancelled)))

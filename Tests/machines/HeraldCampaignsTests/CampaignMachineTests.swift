@@ -17,7 +17,7 @@ struct CampaignMachineTests {
     private static let unreachable = ToolFailure("no broker answers", kind: .unreachable)
     private static let forbidden = ToolFailure("not allowed")
 
-    /// One whose first batch is to be committed, and is not.
+    /// A publisher whose first batch is to be committed, and is not.
     private func committing(
         _ count: Int = 3, _ change: (inout CampaignOrder) -> Void = { _ in }
     ) throws -> (Bench, Bench.Publisher) {
@@ -50,7 +50,7 @@ struct CampaignMachineTests {
         #expect(publisher.progress.publishedNow == 3)
     }
 
-    @Test("One that was begun before goes on with those who are left, and says how many were published")
+    @Test("A campaign that was begun before continues with the remaining users, and reports the published count")
     func continues() throws {
         let bench = try Bench(10) { $0.ramp = [4, 4] }
         bench.delivers = false
@@ -68,7 +68,7 @@ struct CampaignMachineTests {
         #expect(second.progress.publishedNow == 6 && second.progress.published == 10)
     }
 
-    @Test("One that an older program began goes on: its records need no marks of the audience")
+    @Test("A campaign that an older program began continues: its records need no marks of the audience")
     func older() throws {
         let bench = try Bench(4) { $0.ramp = [2] }
         bench.delivers = false
@@ -83,7 +83,7 @@ struct CampaignMachineTests {
         #expect(bench.published == bench.audience && bench.campaign?.progress?.replacements == nil)
     }
 
-    @Test("A start of a finished one publishes nothing, and changes nothing of when it was finished")
+    @Test("A start of a finished campaign publishes nothing, and keeps the time at which it finished")
     func finished() throws {
         let bench = try Bench(2)
         #expect(bench.run(bench.start()) == .complete)
@@ -93,7 +93,7 @@ struct CampaignMachineTests {
         #expect(bench.published.count == 2 && bench.campaign?.progress?.finishedAt == finished)
     }
 
-    @Test("Lines without a recipient and repeats are passed, and a batch has no more than its limit")
+    @Test("Lines without a recipient and repeats are skipped, and a batch never exceeds its limit")
     func batches() throws {
         let bench = try Bench(6_000)
         bench.audience.insert("", at: 1)
@@ -102,7 +102,7 @@ struct CampaignMachineTests {
         #expect(bench.published.count == 6_000 && bench.batches == [2_500, 2_500, 1_000])
     }
 
-    @Test("Many who are published already are passed in turns, and nothing is written for them")
+    @Test("Many published users are skipped in turns, without a record")
     func passes() throws {
         let bench = try Bench(21_000)
         bench.run(bench.start())
@@ -116,7 +116,7 @@ struct CampaignMachineTests {
 
     // MARK: Pace
 
-    @Test("A rate is kept: the next ones go when it allows them")
+    @Test("A rate is kept: the next events go when it allows them")
     func rate() throws {
         let bench = try Bench(40) { $0.rate = 10 }
         let publisher = bench.start()
@@ -127,7 +127,7 @@ struct CampaignMachineTests {
         #expect(bench.run(publisher) == .complete)
     }
 
-    @Test("So many outcomes at most are open")
+    @Test("The number of open outcomes is limited")
     func distance() throws {
         let bench = try Bench(12_000)
         bench.delivers = false
@@ -139,7 +139,7 @@ struct CampaignMachineTests {
         #expect(bench.published.count == 12_000)
     }
 
-    @Test("A step of the ramp waits for the outcomes of the one before, and its progress says so")
+    @Test("A step of the ramp waits for the outcomes of the previous one, and its progress says so")
     func ramp() throws {
         let bench = try Bench(9) { $0.ramp = [1, 3] }
         bench.delivers = false
@@ -156,7 +156,7 @@ struct CampaignMachineTests {
         #expect(bench.published.count == 9)
     }
 
-    @Test("One recipient who goes on failing holds a step for ten minutes")
+    @Test("One recipient that keeps failing holds a step for ten minutes")
     func patience() throws {
         let bench = try Bench(9) { ($0.ramp, $0.pauseIfFailures) = ([4, 1], 0.05) }
         bench.delivers = false
@@ -174,7 +174,7 @@ struct CampaignMachineTests {
 
     // MARK: Orders
 
-    @Test("None is published after a pause took hold, also of a batch that was read; resumed, these come first")
+    @Test("A pause stops publishing at once, even of a batch that was read; a resume begins with this batch")
     func pauseInBatch() throws {
         for actions in 0..<60 {
             let bench = try Bench(5) { $0.ramp = [2, 1] }
@@ -194,7 +194,7 @@ struct CampaignMachineTests {
         }
     }
 
-    @Test("A batch that a broker refused for now is not tried again in a pause, and goes first behind it")
+    @Test("A batch that a broker refused temporarily is not retried during a pause, and goes first after it")
     func pauseInRetry() throws {
         let bench = try Bench(5)
         bench.commits = [.made, .refused(KafkaError(code: KafkaError.Code.messageTimedOut))]
@@ -208,7 +208,7 @@ struct CampaignMachineTests {
         #expect(bench.published == bench.audience)
     }
 
-    @Test("A batch that a broker has refused for now is not tried again when the campaign is cancelled")
+    @Test("A batch that a broker refused temporarily is not retried when the campaign is cancelled")
     func cancelInRetry() throws {
         let bench = try Bench(5)
         bench.commits = [.made, .refused(KafkaError(code: KafkaError.Code.messageTimedOut))]
@@ -219,7 +219,7 @@ struct CampaignMachineTests {
         #expect(bench.published.isEmpty)
     }
 
-    @Test("A pause that somebody writes while it begins holds: its own record does not end it")
+    @Test("A pause written while the campaign begins holds: the publisher's own record does not end it")
     func pauseInBeginning() throws {
         for actions in 0..<20 {
             let bench = try Bench(3) { $0.pauseIfFailures = 0.05 }
@@ -236,7 +236,7 @@ struct CampaignMachineTests {
         }
     }
 
-    @Test("None of a cancelled one is published, and it ends when no worker is about to write an outcome")
+    @Test("A cancelled campaign publishes nothing, and ends when no worker can still write an outcome")
     func cancel() throws {
         for actions in 0..<60 {
             let bench = try Bench(5) { $0.ramp = [2, 1] }
@@ -249,7 +249,7 @@ struct CampaignMachineTests {
         }
     }
 
-    @Test("The last outcomes of a cancelled one are waited for as long as some come, for three seconds at most")
+    @Test("A cancelled campaign waits for its last outcomes while some arrive, at most for three seconds")
     func lastOutcomes() throws {
         for (pause, length) in [(1_000, 700...701), (500, 3_000...3_001)] as [(Int64, ClosedRange<Int64>)] {
             let bench = try Bench(5) { $0.ramp = [4] }
@@ -267,7 +267,7 @@ struct CampaignMachineTests {
         }
     }
 
-    @Test("Too many failures pause it, once; resumed, what an operator has seen does not count again")
+    @Test("Too many failures pause it, once; after a resume, failures that an operator saw do not count again")
     func failures() throws {
         let bench = try Bench(11_000) { $0.pauseIfFailures = 0.05 }
         bench.delivers = false
@@ -285,7 +285,7 @@ struct CampaignMachineTests {
         #expect(bench.published.count == 11_000 && publisher.news == ["paused by failures", "resumed", "all"])
     }
 
-    @Test("Where nobody watches who could resume it, a pause because of failures is the end")
+    @Test("Without an operator who could resume it, a pause because of failures is the end")
     func endsPaused() throws {
         let bench = try Bench(3) {
             ($0.pauseIfFailures, $0.ramp, $0.endsWhenPausedByFailures) = (0.05, [2], true)
@@ -298,7 +298,7 @@ struct CampaignMachineTests {
         #expect(bench.published.count == 2 && bench.audits.last == "ended paused")
     }
 
-    @Test("A start says another share of failures than the campaign has")
+    @Test("A start with another share of failures replaces the campaign's share")
     func otherShare() throws {
         let bench = try Bench(3) { ($0.pauseIfFailures, $0.ramp) = (0.05, [1]) }
         bench.delivers = false
@@ -311,7 +311,7 @@ struct CampaignMachineTests {
         #expect(bench.campaign?.control?.pauseIfFailures == 0.5)
     }
 
-    @Test("When its events expire it ends, whatever is left")
+    @Test("When its events expire it ends, whatever remains")
     func expires() throws {
         let bench = try Bench(3) { ($0.ramp, $0.expiresIn) = ([1], .minutes(1)) }
         bench.delivers = false
@@ -322,7 +322,7 @@ struct CampaignMachineTests {
         #expect(publisher.end == .expired && bench.published.count == 1)
     }
 
-    @Test("A paused or cancelled campaign is not begun", arguments: [CampaignControl.State.paused, .cancelled])
+    @Test("A paused or cancelled campaign does not begin", arguments: [CampaignControl.State.paused, .cancelled])
     func refused(state: CampaignControl.State) throws {
         let bench = try Bench(3) { $0.ramp = [1] }
         bench.delivers = false
@@ -337,7 +337,7 @@ struct CampaignMachineTests {
 
     // MARK: Signs of life
 
-    @Test("It writes how far it is every five seconds, also while it is paused")
+    @Test("It writes its progress every five seconds, even while it is paused")
     func signs() throws {
         let bench = try Bench(3) { $0.ramp = [1] }
         bench.delivers = false
@@ -351,7 +351,7 @@ struct CampaignMachineTests {
         #expect(bench.signs == before + 8)
     }
 
-    @Test("A silence is asked about: what retries after two seconds, whether workers deliver after thirty")
+    @Test("A silence is investigated: retries after two seconds, the workers' deliveries after thirty")
     func silence() throws {
         let bench = try Bench(3)
         bench.context.workerTrouble = { nil }
@@ -375,7 +375,7 @@ struct CampaignMachineTests {
 
     // MARK: Trouble
 
-    @Test("Another publisher's claim ends it: in a batch, and when it shows that it lives")
+    @Test("Another publisher's claim ends it: in a batch, and in a sign of life")
     func takenOver() throws {
         let (bench, publisher) = try committing()
         bench.claimByAnother()
@@ -389,7 +389,7 @@ struct CampaignMachineTests {
         #expect(waiting.run(idle) == .takenOver)
     }
 
-    @Test("A transaction that the broker has ended for its age is begun anew")
+    @Test("A transaction that the broker has ended because of its age is begun anew")
     func old() throws {
         let (bench, publisher) = try committing()
         bench.now = bench.now.advanced(by: .minutes(1))
@@ -399,7 +399,7 @@ struct CampaignMachineTests {
         #expect(bench.published == bench.audience && publisher.news == ["unreachable", "all"])
     }
 
-    @Test("Whether a batch in doubt was written shows when the name is claimed again", arguments: [true, false])
+    @Test("Claiming the name again shows whether a batch in doubt was written", arguments: [true, false])
     func doubt(isMade: Bool) throws {
         for transaction in 0..<4 {
             let bench = try Bench(5) { $0.ramp = [2] }
@@ -409,13 +409,13 @@ struct CampaignMachineTests {
             #expect(bench.run(publisher) == .complete)
             #expect(bench.published == bench.audience && publisher.progress.published == 5)
             let claims = publisher.done.filter { $0 == "claim" }.count
-            // What was asked for is done; only its last words are in doubt.
+            // The command has done its work; only its last records are in doubt.
             #expect(claims == (transaction == 3 ? 1 : 2))
             #expect(publisher.phase == .ended)
         }
     }
 
-    @Test("When a topic has grown, the transaction under way ends, and everything is read anew")
+    @Test("When a topic has grown, the transaction under way ends, and everything is read again")
     func grownTopic() throws {
         for actions in 0..<60 {
             let bench = try Bench(5) { $0.ramp = [2, 1] }
@@ -429,7 +429,7 @@ struct CampaignMachineTests {
         }
     }
 
-    @Test("What the broker refuses for good ends it, and says what to allow")
+    @Test("A permanent refusal by the broker ends it, with a message that names the missing right")
     func refusedForGood() throws {
         let bench = try Bench(3)
         bench.commits = [.made, .refused(KafkaError(code: KafkaError.Code.topicAuthorizationFailed))]
@@ -439,7 +439,7 @@ struct CampaignMachineTests {
         #expect(bench.published.isEmpty)
     }
 
-    @Test("What stays in doubt is tried ten times")
+    @Test("A batch that stays in doubt is tried ten times")
     func refusals() throws {
         let bench = try Bench(3)
         bench.commits = [.made] + [Bench.Commit](repeating: .lostInDoubt, count: 20)
@@ -449,7 +449,7 @@ struct CampaignMachineTests {
         #expect(failure.description.hasPrefix("10 transactions in a row ended in doubt"))
     }
 
-    @Test("Doubts that do not follow each other end nothing, however many they are")
+    @Test("Doubts that do not follow each other end nothing, however many there are")
     func doubtsApart() throws {
         let bench = try Bench(3)
         bench.delivers = false
@@ -461,7 +461,7 @@ struct CampaignMachineTests {
         #expect(publisher.end == nil && publisher.phase == .publishing)
     }
 
-    @Test("Brokers that are away are waited for, and each reading begins anew")
+    @Test("It waits for brokers that are away, and each reading begins anew")
     func unreachable() throws {
         for action in ["campaigns", "ends", "outcomes"] {
             let bench = try Bench(3)
@@ -478,14 +478,14 @@ struct CampaignMachineTests {
         #expect(bench.published == bench.audience && bench.audits == ["started", "ended complete"])
     }
 
-    @Test("What reading meets otherwise ends it", arguments: ["campaigns", "ends", "outcomes", "audience"])
+    @Test("Any other failure of reading ends it", arguments: ["campaigns", "ends", "outcomes", "audience"])
     func failed(action: String) throws {
         let bench = try Bench(3)
         bench.failures = [action: Self.forbidden]
         #expect(bench.run(bench.start()) == .failed(Self.forbidden))
     }
 
-    @Test("What can't be read any more waits for the transaction under way")
+    @Test("After a failure of reading, it waits for the transaction under way")
     func failedInBatch() throws {
         let (bench, publisher) = try committing()
         bench.fail(Self.forbidden, publisher)
@@ -511,7 +511,7 @@ struct CampaignMachineTests {
 
     // MARK: A stop
 
-    @Test("Told to stop at any moment, it is interrupted, and the next one goes on")
+    @Test("A stop at any moment interrupts it, and the next publisher continues")
     func stops() throws {
         for actions in 0..<40 {
             let bench = try Bench(5) { $0.ramp = [2, 1] }
@@ -525,7 +525,7 @@ struct CampaignMachineTests {
         }
     }
 
-    @Test("Told to stop while no broker answers, it leaves its transaction to the next one")
+    @Test("A stop while no broker answers leaves its transaction to the next publisher")
     func stopsInOutage() throws {
         let (bench, publisher) = try committing()
         bench.commits = [.unanswered]
@@ -538,7 +538,7 @@ struct CampaignMachineTests {
 
     // MARK: The audience
 
-    /// A publisher stops behind the two recipients of its first step, whose events are delivered then.
+    /// Stops a publisher behind the two recipients of its first step, whose events are delivered then.
     private func stopAtRamp(_ publisher: Bench.Publisher, _ bench: Bench) {
         bench.pass(100, publisher)
         bench.stop(publisher)
@@ -547,7 +547,7 @@ struct CampaignMachineTests {
         bench.outcomes = ["delivered": 2]
     }
 
-    @Test("An audience that was read before another start was recorded is to be read again")
+    @Test("An audience that was read before another start was recorded has to be read again")
     func audienceOfBefore() throws {
         let bench = try Bench(4) { $0.ramp = [2] }
         bench.delivers = false
@@ -561,7 +561,7 @@ struct CampaignMachineTests {
         #expect(bench.campaign?.progress?.replacements?.map(\.added) == [1])
     }
 
-    @Test("Another audience is refused, or takes the place of the former one, which the records keep")
+    @Test("Another audience is refused, or replaces the former one, which the records keep")
     func otherAudience() throws {
         let bench = try Bench(4) { $0.ramp = [2] }
         bench.delivers = false
@@ -577,7 +577,7 @@ struct CampaignMachineTests {
         #expect(bench.published == ["user0", "user1", "other"] && progress.published == 3)
     }
 
-    @Test("People at its end are added")
+    @Test("People at the end of the audience are added")
     func grown() throws {
         let bench = try Bench(2)
         bench.run(bench.start())
@@ -586,7 +586,7 @@ struct CampaignMachineTests {
         #expect(bench.published.last == "late" && bench.campaign?.progress?.replacements?.first?.added == 1)
     }
 
-    @Test("What was deleted of the published events is no reason to publish them again")
+    @Test("Published events that were deleted are not published again")
     func deleted() throws {
         let bench = try Bench(3)
         bench.run(bench.start())
@@ -595,7 +595,7 @@ struct CampaignMachineTests {
         #expect(failure.description.contains("(2 of 3 events)") && bench.published.count == 2)
     }
 
-    @Test("An audience that changes while it is read ends it: somebody new, or somebody missing", arguments: [1, -1])
+    @Test("An audience that changes while it is read ends it: with one person more, or one less", arguments: [1, -1])
     func changed(by difference: Int) throws {
         let bench = try Bench(3)
         let publisher = bench.start()
@@ -606,7 +606,7 @@ struct CampaignMachineTests {
 
     // MARK: Kills and rivals
 
-    @Test("Killed between any two actions, another one goes on, and each recipient is notified once")
+    @Test("After a kill between any two actions another publisher continues, and each user is notified once")
     func kills() throws {
         for first in 0..<45 {
             for second in stride(from: first % 9, to: 45, by: 9) {
@@ -621,7 +621,7 @@ struct CampaignMachineTests {
         }
     }
 
-    @Test("Beside a rival that takes over at any moment each recipient is notified once")
+    @Test("Beside a rival that takes over at any moment, each recipient is notified once")
     func rivals() throws {
         for count in 0..<45 {
             let bench = try Bench(5) { $0.ramp = [1, 2] }
@@ -637,7 +637,7 @@ struct CampaignMachineTests {
         }
     }
 
-    @Test("Whatever faults commits have, with kills and rivals, each recipient is notified once", arguments: 0..<60)
+    @Test("Under any faults of commits, with kills and rivals, each recipient is notified once", arguments: 0..<60)
     func anything(seed: Int) throws {
         var generator = SplitMix(state: UInt64(seed))
         let bench = try Bench(7) { $0.ramp = [1, 2] }
@@ -661,7 +661,7 @@ struct CampaignMachineTests {
 
     // MARK: The batch
 
-    @Test("A batch is full by its recipients, its bytes, or the lines that were looked at")
+    @Test("A batch is limited by its recipients, its bytes, and the lines that were examined")
     func full() {
         func count(_ bytes: Int, lines: Int, limit: Int) -> (count: Int, lines: Int) {
             var (batch, seen) = (RecipientBatch(), 0)
@@ -688,7 +688,7 @@ extension PublicationEnd {
     fileprivate var failure: ToolFailure? { if case .failed(let failure) = self { failure } else { nil } }
 }
 
-/// The same numbers for a seed, always.
+/// A generator whose numbers depend on the seed alone.
 private struct SplitMix: RandomNumberGenerator {
     var state: UInt64
 

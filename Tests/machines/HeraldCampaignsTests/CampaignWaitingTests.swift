@@ -7,8 +7,8 @@ import Testing
 
 @testable import HeraldCampaigns
 
-/// Walks a publisher into each state, and compares the reason that it gives with what it does then.
-@Suite("A publisher says why it waits, and why each recipient does")
+/// Brings a publisher into each state, and compares the reason that it gives with its behaviour.
+@Suite("The reasons for which a publisher and its recipients wait")
 struct CampaignWaitingTests {
     private typealias Bench = CampaignBench
 
@@ -16,7 +16,7 @@ struct CampaignWaitingTests {
         publisher.machine.waiting(now: bench.moment)
     }
 
-    /// Until a reason says that something happens by itself, nothing does.
+    /// Expects no change before the moment that a reason names.
     private static func expect(
         _ publisher: Bench.Publisher, _ bench: Bench, _ kind: JobWaitReason.Kind, then action: String
     ) throws {
@@ -30,7 +30,7 @@ struct CampaignWaitingTests {
         #expect(publisher.done.count(where: { $0 == action }) == count + 1, "at \(reason)")
     }
 
-    @Test("Its whole way, step by step: each reason is of the closed set, and the end has none")
+    @Test("Step by step through its whole course: each reason is of the closed set, and the end has none")
     func wholeWay() throws {
         let bench = try Bench(3)
         let publisher = bench.start()
@@ -50,7 +50,7 @@ struct CampaignWaitingTests {
         #expect(reads.contains(.reading(.published)))
     }
 
-    @Test("Its rate lets the next ones go at that moment")
+    @Test("A rate releases the next events at the moment that its reason names")
     func rate() throws {
         let bench = try Bench(9) { $0.rate = 1 }
         let publisher = bench.start()
@@ -58,7 +58,7 @@ struct CampaignWaitingTests {
         try Self.expect(publisher, bench, .rate, then: "recipients")
     }
 
-    @Test("As many outcomes are open as may be")
+    @Test("The number of open outcomes reaches its limit")
     func openOutcomes() throws {
         let bench = try Bench(12_000)
         bench.delivers = false
@@ -67,7 +67,7 @@ struct CampaignWaitingTests {
         #expect(Self.reason(publisher, bench) == .openOutcomes(.init(open: 10_000), limit: 10_000))
     }
 
-    @Test("A step of the ramp waits for its outcomes, and says why none comes")
+    @Test("A step of the ramp waits for its outcomes, and gives the reason when none arrives")
     func ramp() throws {
         let bench = try Bench(9) { $0.ramp = [2, 3] }
         bench.context.workerTrouble = { nil }
@@ -84,7 +84,7 @@ struct CampaignWaitingTests {
         #expect(Self.reason(publisher, bench)?.phrase.hasSuffix("; no outcome for 61 s: no worker runs.") == true)
     }
 
-    @Test("One recipient who goes on failing holds a step until that moment")
+    @Test("One recipient that keeps failing holds a step until the moment that the reason names")
     func withoutOne() throws {
         let bench = try Bench(9) { ($0.ramp, $0.pauseIfFailures) = ([4, 1], 0.05) }
         bench.delivers = false
@@ -100,7 +100,7 @@ struct CampaignWaitingTests {
         #expect(bench.published.count == 5)
     }
 
-    @Test("The last outcomes are waited for, and how many are open")
+    @Test("The wait for the last outcomes names the number of open ones")
     func lastOutcomes() throws {
         let bench = try Bench(3)
         bench.delivers = false
@@ -109,7 +109,7 @@ struct CampaignWaitingTests {
         #expect(Self.reason(publisher, bench) == .lastOutcomes(.init(open: 3), until: nil))
     }
 
-    @Test("Who has paused the campaign and since when; resumed, it goes on")
+    @Test("A pause names its author and since when; after a resume, the publisher continues")
     func paused() throws {
         let bench = try Bench(9) { $0.ramp = [1] }
         bench.delivers = false
@@ -124,7 +124,7 @@ struct CampaignWaitingTests {
         #expect(bench.waits(publisher) == .rampStep)
     }
 
-    @Test("Too many have failed: it waits to read its own pause")
+    @Test("Too many events have failed: the publisher waits to read its own pause")
     func pauseUnread() throws {
         let bench = try Bench(4) { ($0.ramp, $0.pauseIfFailures) = ([2], 0.1) }
         bench.delivers = false
@@ -139,7 +139,7 @@ struct CampaignWaitingTests {
         #expect([.pauseUnread, .campaignPaused].contains(bench.waits(publisher)))
     }
 
-    @Test("A broker that does not answer: since when, and when it is asked again; then it begins again")
+    @Test("A silent broker: since when, and when it is asked again; then the publisher begins again")
     func broker() throws {
         let bench = try Bench(3)
         bench.delivers = false
@@ -156,7 +156,7 @@ struct CampaignWaitingTests {
         try Self.expect(publisher, bench, .resting, then: "claim")
     }
 
-    @Test("A recipient waits for the turn, then as the job does; one who is published does not")
+    @Test("A recipient waits for its turn, then as the job does; a published one does not")
     func recipients() throws {
         let bench = try Bench(4) { $0.ramp = [1] }
         bench.delivers = false

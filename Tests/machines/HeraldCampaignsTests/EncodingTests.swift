@@ -5,7 +5,7 @@ import Testing
 
 @testable import HeraldCampaigns
 
-@Suite("Audiences in other encodings than UTF-8")
+@Suite("Audiences in encodings other than UTF-8")
 struct EncodingTests {
     /// People's names in an encoding.
     struct Sample: Sendable, CustomTestStringConvertible {
@@ -14,13 +14,13 @@ struct EncodingTests {
 
         var testDescription: String { encoding }
 
-        /// An audience of them, in lines that end as Windows ends them.
+        /// An audience of these names, with the line ends of Windows.
         func bytes() throws -> [UInt8] {
             let lines = names.enumerated().map { "user-\($0.offset),\($0.element)\r\n" }.joined()
             return try encoded("user,name\r\n" + lines)
         }
 
-        /// The text as the program `iconv` encodes it.
+        /// Encodes a text with the program `iconv`.
         private func encoded(_ text: String) throws -> [UInt8] {
             let (process, input, output) = (Process(), Pipe(), Pipe())
             process.executableURL = URL(fileURLWithPath: "/usr/bin/iconv")
@@ -53,7 +53,7 @@ struct EncodingTests {
         try #require(throws: UnreadableAudience.self) { try file.preview(message) }
     }
 
-    @Test("Lines are shown as they may read, the right way first, and read so when that is said", arguments: samples)
+    @Test("Lines are shown in their possible readings, the right one first, and read so on request", arguments: samples)
     func guess(sample: Sample) throws {
         let file = try AudienceFile(sample.bytes())
         defer { file.remove() }
@@ -69,18 +69,18 @@ struct EncodingTests {
         }
     }
 
-    @Test("What is said to a terminal names the line, and what to say for each reading")
+    @Test("The message on a terminal names the line, and the option for each reading")
     func words() throws {
         let latin = try AudienceFile(Sample(encoding: "WINDOWS-1252", names: ["Ann", "Müller"]).bytes())
         defer { latin.remove() }
         let words = try unreadable(latin).description.split(separator: "\n").map(String.init)
         #expect(words[0].contains("is not UTF-8: line 3 has the byte 0xFC"), "\(words)")
         #expect(words[1] == "  --encoding WINDOWS-1252  user-1,Müller" && words.count > 2, "\(words)")
-        // What no message uses is nobody's business.
+        // Columns that no message uses are ignored.
         #expect(try latin.preview("Hi").recipients == 2)
     }
 
-    @Test("A header that is no UTF-8 shows it, too; a single odd line is invalid alone")
+    @Test("A header that is not UTF-8 shows it, too; a single damaged line is invalid on its own")
     func header() throws {
         let header = try AudienceFile(Array("user,Stra".utf8) + [0xDF] + Array("e\nann,x\n".utf8))
         defer { header.remove() }
@@ -93,7 +93,7 @@ struct EncodingTests {
         #expect(preview.recipients == 1 && preview.invalid == 1)
     }
 
-    @Test("A long file is converted whole, wherever its pieces begin", arguments: ["UTF-16LE", "SHIFT_JIS"])
+    @Test("A long file is converted completely, wherever its chunks begin", arguments: ["UTF-16LE", "SHIFT_JIS"])
     func long(encoding: String) throws {
         let names = (0..<20_000).map { String(repeating: "表", count: 5 + $0 % 3) }
         let file = try AudienceFile(Sample(encoding: encoding, names: names).bytes())
@@ -102,7 +102,7 @@ struct EncodingTests {
         #expect(lines.count == 20_000 && lines.last == "20001:user-19999=\(names[19_999])")
     }
 
-    @Test("An encoding that is none is refused, and so is a file that is in another one than is said")
+    @Test("An unknown encoding is refused, and so is a file in another encoding than the specified one")
     func wrong() throws {
         for name in ["", "latin-nothing", "ASCII//IGNORE", String(repeating: "x", count: 100)] {
             #expect(AudienceEncoding(name) == nil, "\(name)")
@@ -118,7 +118,7 @@ struct EncodingTests {
     }
 
     @Test(
-        "Lists of others are shown as they read", .judged(by: .audiences),
+        "Recorded lists of others are shown in their possible readings", .judged(by: .audiences),
         arguments: [
             ("a15-cp1251.csv", "WINDOWS-1251", "ann,Анна"), ("a15b-sjis.csv", "SHIFT_JIS", "ann,表示"),
             ("a15g-gbk.csv", "GBK", "ann,张伟"),

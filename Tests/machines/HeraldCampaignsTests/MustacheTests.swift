@@ -4,8 +4,8 @@ import Testing
 
 @testable import HeraldCampaigns
 
-/// The Mustache specification's cases of interpolation, as far as templates promise them: fields by their whole names, as
-/// they are.
+/// The interpolation cases of the Mustache specification, as far as templates support them: whole names, unescaped
+/// values.
 @Suite("Mustache's own cases of interpolation", .judged(by: .mustache))
 struct MustacheTests {
     private struct Cases: Decodable {
@@ -19,7 +19,7 @@ struct MustacheTests {
         var expected: String
     }
 
-    /// What a recipient's fields can be: texts and numbers under plain names.
+    /// A recipient's possible fields: texts and numbers under plain names.
     ///
     /// Everything else is `nil`.
     private struct Fields: Decodable {
@@ -40,13 +40,13 @@ struct MustacheTests {
         return (try? JSONDecoder().decode(Cases.self, from: Data(text.utf8)))?.tests ?? []
     }()
 
-    @Test("Each case that only puts fields in is rendered as it says, but for HTML, which no message is")
+    @Test("Each case that only inserts fields is rendered as specified, without HTML escapes")
     func fields() throws {
         var judged = 0
         for test in Self.cases where !test.template.contains("{{#") {
             guard let fields = test.data.texts else { continue }
             let template = try MessageTemplate(test.template)
-            // A name that a recipient does not have is refused before anybody is notified; dotted names are whole names.
+            // A name that a recipient lacks is refused before the first notification; dotted names are whole names.
             guard template.names.allSatisfy({ fields[$0] != nil && !$0.contains(".") }) else { continue }
             var output: [UInt8] = []
             template.render(into: &output) { number, output in

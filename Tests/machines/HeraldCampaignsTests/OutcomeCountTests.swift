@@ -28,7 +28,7 @@ struct OutcomeCountTests {
         #expect(count.duplicates == 1)
     }
 
-    @Test("A delivered replay makes up for a failure in the counts, and not in what decides about the campaign")
+    @Test("A delivered replay offsets a failure in the counts, but not in the decision to pause the campaign")
     func replays() throws {
         var results = [
             try Samples.result("delivered"), try Samples.result("dead-lettered"), try Samples.result("dead-lettered"),
@@ -45,7 +45,7 @@ struct OutcomeCountTests {
         #expect(counted.delivered == 4 && counted.failed == 0 && counted.unreached(.expired) == 0 && counted.known == 4)
     }
 
-    @Test("A snapshot in a progress record says the same, and what it does not know is ignored")
+    @Test("A snapshot in a progress record has the same counts, and its unknown members are ignored")
     func snapshot() throws {
         let count = count([
             try Samples.result("delivered"), try Samples.result("dead-lettered"),
@@ -55,7 +55,7 @@ struct OutcomeCountTests {
         #expect(OutcomeCount(snapshot: ["delivered": 3, "later": 4, "expired": -5]).known == 3)
     }
 
-    @Test("The meter is that of the last half minute, replays and odd clocks aside")
+    @Test("The meter covers the last half minute, without replays and despite odd clocks")
     func meter() throws {
         var meter = OutcomeMeter()
         let now = WallTime(milliseconds: Samples.start + 60_000)
@@ -74,7 +74,7 @@ struct OutcomeCountTests {
         #expect(meter.perSecond(at: now.advanced(by: .seconds(90))) == 0)
     }
 
-    @Test("In a campaign's first seconds the meter is that since its first outcome")
+    @Test("In a campaign's first seconds the meter covers the time since its first outcome")
     func earlyPace() throws {
         var meter = OutcomeMeter()
         let now = WallTime(milliseconds: Samples.start + 4_500)
@@ -86,7 +86,7 @@ struct OutcomeCountTests {
         #expect(meter.perSecond(at: now) == 8)
     }
 
-    @Test("Results from a clock ahead count when they are seen, and a clock that was set back is no trap")
+    @Test("Results from a clock ahead count when they are seen, and a clock that was set back traps nothing")
     func clockAhead() throws {
         var meter = OutcomeMeter()
         for second in Int64(0)..<10 {
@@ -100,7 +100,7 @@ struct OutcomeCountTests {
     }
 }
 
-@Suite("How a campaign stands")
+@Suite("The status of a campaign")
 struct CampaignStatusTests {
     private func status(
         _ campaign: CampaignIndex.Campaign, _ outcomes: [String: Int] = [:], backlog: RetryBacklog.Count? = nil,
@@ -111,7 +111,7 @@ struct CampaignStatusTests {
             now: WallTime(milliseconds: Samples.start + seconds * 1_000))
     }
 
-    @Test("What is published is known, retrying or waiting")
+    @Test("Each published event is known, retrying or waiting")
     func parts() {
         var backlog = RetryBacklog.Count()
         backlog.retrying = 20
@@ -136,7 +136,7 @@ struct CampaignStatusTests {
         #expect(!status(cancelled, ["delivered": 100], after: 60).isOver)
     }
 
-    @Test("Its state is one word for every list and page: cancelled is for ever, what has expired does not run")
+    @Test("Its state is one word for every list and page: cancelled is permanent, and expired is not running")
     func names() {
         let partly = Samples.progress(published: 100, isComplete: false)
         func campaign(_ state: CampaignControl.State, _ progress: CampaignProgress?, isExpired: Bool)
@@ -162,7 +162,7 @@ struct CampaignStatusTests {
         #expect(status(expired, ["delivered": 100], after: 60).open == 100)
     }
 
-    @Test("A publisher that has said how it ended is not at work, however short ago that was")
+    @Test("A publisher that has recorded its end is not at work, however recent the record")
     func ended() {
         for end in [nil, "interrupted", "paused"] {
             let progress = Samples.progress(published: 50, isComplete: false, end: end)
@@ -170,7 +170,7 @@ struct CampaignStatusTests {
         }
     }
 
-    @Test("Since when it is in its state is not since when it was started")
+    @Test("The time of the last change of state is not the time of the start")
     func since() {
         let all = ["delivered": 200]
         let end = Samples.start + 700
@@ -182,7 +182,7 @@ struct CampaignStatusTests {
         #expect(paused.since?.milliseconds == Samples.start && paused.order?.by == "ann@web1")
     }
 
-    @Test("What a step of the ramp waits for is said while its publisher lives")
+    @Test("The reason for which a step of the ramp waits is shown while its publisher lives")
     func rampWait() {
         let wait = RampWait(step: 2, recipients: 10, open: 1, retrying: 1, reason: .undecided)
         let progress = Samples.progress(published: 11, isComplete: false, rampWait: wait)
@@ -206,7 +206,7 @@ struct CampaignStatusTests {
                 == .string(WallTime(milliseconds: Samples.start).text))
     }
 
-    @Test("A silence is told by what is known of it, and only a long one is told")
+    @Test("Only a long silence is reported, with what is known about it")
     func silentOutcomes() {
         func words(_ seconds: Int, _ change: (inout OutcomeSilence.Facts) -> Void = { _ in }) -> String? {
             var facts = OutcomeSilence.Facts(length: .seconds(seconds))
@@ -231,7 +231,7 @@ struct CampaignStatusTests {
     }
 
     @Test(
-        "A share is the same wherever it is shown: never all or none of it when that is not so",
+        "A share is the same wherever it is shown, and is never rounded to all or nothing",
         arguments: [
             (0, 10, "0.0%"), (1, 3, "33.3%"), (2, 3, "66.7%"), (999_999, 1_000_000, "99.9%"), (10, 10, "100.0%"),
             (1, 1_000_000, "0.1%"), (0, 0, "-"),
@@ -240,7 +240,7 @@ struct CampaignStatusTests {
         #expect(CampaignWords.share(part, of: whole) == text)
     }
 
-    @Test("A publisher that was not heard of for a while is not there, and nobody says how long the rest takes")
+    @Test("A silent publisher counts as absent, and no remaining time is shown")
     func silence() throws {
         let campaign = Samples.campaign(progress: Samples.progress(published: 50, isComplete: false))
         var meter = OutcomeMeter()

@@ -7,14 +7,14 @@ import Testing
 
 @testable import HeraldCampaigns
 
-@Suite("Whether a campaign has to be paused")
+@Suite("The decision to pause a campaign")
 struct FailureLimitTests {
     private func limit(_ share: Double?) -> FailureLimit {
         FailureLimit(share: share, meaningfulCount: CampaignControl.outcomesToJudge)
     }
 
     @Test(
-        "More than the share, after 200 outcomes or at the end of a step",
+        "A campaign pauses above the share, after 200 outcomes or at the end of a step",
         arguments: [
             (190, 9, false, false), (190, 10, false, false), (189, 11, false, true), (1_000, 50, false, false),
             (1_000, 53, false, true), (9, 1, false, false), (9, 1, true, true), (0, 0, true, false),
@@ -27,7 +27,7 @@ struct FailureLimitTests {
     }
 
     @Test(
-        "A step fails when what is open cannot save it, and can fail while what is open can fail it",
+        "A step has failed when its open outcomes cannot save it, and can fail while they can fail it",
         arguments: [
             (97, 0, 3, false, false), (94, 0, 6, false, true), (90, 5, 5, false, true), (0, 6, 94, true, true),
             (95, 5, 0, false, false), (0, 0, 1, false, true),
@@ -39,7 +39,7 @@ struct FailureLimitTests {
         #expect(limit(nil).canFail(failed: failed, known: known, open: open) == nil)
     }
 
-    @Test("What was accepted does not count, and without a limit nothing does")
+    @Test("Accepted failures do not count, and without a limit none do")
     func since() {
         var limit = limit(0.125)
         limit.accept(failed: 400, known: 500)
@@ -49,7 +49,7 @@ struct FailureLimitTests {
     }
 }
 
-@Suite("What a campaign is started with")
+@Suite("The options of a campaign's start")
 struct CampaignOrderTests {
     private func order(_ change: (inout CampaignOrder) -> Void = { _ in }) throws -> CampaignOrder {
         var order = CampaignOrder(
@@ -70,7 +70,7 @@ struct CampaignOrderTests {
         return CampaignIndex.Campaign(name: "spring", definition: definition, progress: nil, control: control)
     }
 
-    @Test("A new one can be started, one that runs continued with other paces")
+    @Test("A new campaign can be started, and a running one continued at another pace")
     func agrees() throws {
         try order().check(against: nil)
         try order().check(against: campaign())
@@ -82,7 +82,7 @@ struct CampaignOrderTests {
     }
 
     @Test(
-        "A record of it that cannot be read, or a definition that is gone, is not taken for a new campaign",
+        "An unreadable record or a missing definition is not taken for a new campaign",
         arguments: [
             [("spring/definition", "{\"version\":9}")], [("spring", "?")], [("spring/progress", "{}")],
             [
@@ -103,7 +103,7 @@ struct CampaignOrderTests {
         #expect(try order().campaign(in: index) == nil)
     }
 
-    @Test("A paused and a cancelled one are refused, and so is one that differs")
+    @Test("Paused and cancelled campaigns are refused, and so is one that differs")
     func refuses() throws {
         #expect(failure { try order().check(against: campaign(.paused)) }.contains("paused (the link); resume it"))
         #expect(failure { try order().check(against: campaign(.cancelled)) }.contains("cancelled, which is for ever"))

@@ -2,7 +2,7 @@ import Testing
 
 @testable import HeraldCampaigns
 
-@Suite("When the next step of a ramp begins")
+@Suite("The beginning of a ramp's next step")
 struct RampStepTests {
     private static let goesOn = RampStep.Verdict.goesOn
 
@@ -16,13 +16,13 @@ struct RampStepTests {
         ).verdict
     }
 
-    @Test("It begins when all outcomes of the step before are known", arguments: [1, 10, 30_000])
+    @Test("A step begins when all outcomes of the previous one are known", arguments: [1, 10, 30_000])
     func known(outcomes: Int) {
         for canFail in [nil, false, true] { #expect(verdict(outcomes, open: 0, canFail: canFail) == Self.goesOn) }
     }
 
     @Test(
-        "A step of which less than half is known waits, whatever may fail: the backend may be down",
+        "A step with less than half of its outcomes waits, whatever may fail: the backend may be down",
         arguments: [(1, 1), (2, 2), (10, 6), (100, 100), (100, 51), (10, 200)])
     func down(outcomes: Int, open: Int) {
         for canFail in [nil, false, true] {
@@ -30,14 +30,14 @@ struct RampStepTests {
         }
     }
 
-    @Test("With a share that may fail, those who retry hold it only while they still decide")
+    @Test("With a share that may fail, retrying users hold the step only while they can still decide it")
     func share() {
         #expect(verdict(100, open: 1, canFail: false) == Self.goesOn)
         #expect(verdict(100, open: 1, retryingLong: 1, canFail: true) == .waits(.undecided))
     }
 
     @Test(
-        "Where any share may fail, who retries for long is not waited for, and who was not called yet is")
+        "Where any share may fail, users that retry for long are not waited for, but uncalled ones are")
     func anyShare() {
         #expect(verdict(10, open: 1, retryingLong: 1) == Self.goesOn)
         #expect(verdict(10, open: 5, retryingLong: 9) == Self.goesOn)
@@ -45,7 +45,7 @@ struct RampStepTests {
         #expect(verdict(10, open: 1, retryingLong: nil) == .waits(.outcomes))
     }
 
-    @Test("A start of a campaign that is known tells the steps that are still to come")
+    @Test("A start of a known campaign lists the remaining steps")
     func stepsLeft() {
         #expect(CampaignPreview.steps([10, 100], after: 0) == [10, 100])
         #expect(CampaignPreview.steps([10, 100], after: 7) == [3, 100])
@@ -53,7 +53,7 @@ struct RampStepTests {
         #expect(CampaignPreview.steps([10, 100], after: 110) == [])
     }
 
-    @Test("One recipient who goes on failing is waited for with patience, then the step is judged without")
+    @Test("One recipient that keeps failing delays a step for a time, then the step is judged without it")
     func patience() {
         for (outcomes, perEvent, canFail) in [(10, 1, true), (20, 2, true), (2, 1, true), (2, 1, nil)]
             as [(Int, Int, Bool?)]
@@ -73,7 +73,7 @@ struct RampStepTests {
         #expect(verdict(10, open: 0, canFail: true, isLate: true) == Self.goesOn)
     }
 
-    @Test("Where nothing is known but that one recipient fails, another step may follow, and never everybody")
+    @Test("When only a failing recipient is known, another step may follow, but never the whole audience")
     func onlyOne() {
         for canFail in [nil, true] {
             for perEvent in [1, 2] {

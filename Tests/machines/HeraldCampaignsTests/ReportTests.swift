@@ -8,7 +8,7 @@ import Testing
 @Suite("Reports of campaigns")
 struct ReportTests {
     private static let now = WallTime(milliseconds: Samples.start + 3_600_000)
-    /// What terminals, browsers and spreadsheets would act upon.
+    /// Characters that terminals, browsers and spreadsheets would act upon.
     private static let hostile = "\u{1B}[31m\u{202E}<script>alert('1')</script>&\"=1+1\n"
 
     private func page(
@@ -34,7 +34,7 @@ struct ReportTests {
         ).html
     }
 
-    @Test("After retention has taken results the page stands by what was counted, and says what is missing")
+    @Test("After retention has deleted results, the page keeps the counted ones, and names what is missing")
     func retention() throws {
         var report = CampaignReport(Samples.definition(), now: Self.now)
         for number in 0..<5 { report.add(try Samples.result("delivered", user: "u\(number)")) }
@@ -49,7 +49,7 @@ struct ReportTests {
         #expect(html.contains("5 of 100 people were reached</strong> on at least one push service, as far as results"))
     }
 
-    @Test("People are counted once, on whichever push service they were reached, by a replay too")
+    @Test("People are counted once, on whichever push service they were reached, even by a replay")
     func people() throws {
         var report = CampaignReport(Samples.definition(), now: Self.now)
         for user in ["ann", "bob"] {
@@ -66,7 +66,7 @@ struct ReportTests {
             page(report).contains("4 of 100 people were reached</strong> on at least one push service; 96 were not"))
     }
 
-    @Test("Who was not reached is listed once, whatever the reason, and nobody who was")
+    @Test("Each user who was not reached is listed once, whatever the reason, and no reached one")
     func unreached() throws {
         var report = CampaignReport(Samples.definition(), now: Self.now)
         let results = [
@@ -96,7 +96,7 @@ struct ReportTests {
                 + "unreached_completedAt\r\n")
     }
 
-    @Test("One person is one, and several are people")
+    @Test("One person is a person, and several are people")
     func numbers() {
         #expect(
             CampaignWords.sentence(reached: 1, unreached: 1, in: "a") == "1 person was reached; 1 who was not is in a.")
@@ -105,7 +105,7 @@ struct ReportTests {
                 == "0 people were reached; 1 200 who were not are in a.")
     }
 
-    /// The list of an audience in which bob was rejected, ann and zoe were reached, and xia is known only to Kafka.
+    /// The list of an audience in which bob was rejected, ann and zoe were reached, and xia is known to Kafka only.
     private func list(
         of text: String, _ form: AudienceForm = AudienceForm(), message: String = "Hi {{name}}"
     ) throws -> String {
@@ -134,7 +134,7 @@ struct ReportTests {
         return output + part.others.joined()
     }
 
-    @Test("With an audience the list keeps its columns as they are written, and is an audience again")
+    @Test("With an audience, the list keeps its columns as they are written, and is an audience itself")
     func unreachedAudience() throws {
         let text =
             "id;user;\"full; name\";name\n1;ann;;Ann\n2; bob ;\"B; \"\"b\"\"\nB\";Bob\n3;cid\n4;dora;;Dora;;\n4;dora;x;D\n"
@@ -149,7 +149,7 @@ struct ReportTests {
         let again = try AudienceFile(first)
         defer { again.remove() }
         #expect(try again.lines("{{name}}|{{full; name}}|").contains("2:bob=Bob|B; \"b\"\nB|"))
-        // Of a list of a list the reasons are the newer ones.
+        // A list of a list has the newer reasons.
         let second = try list(of: first)
         #expect(
             second.components(separatedBy: "unreached_why").count == 2 && second.contains("3;cid;;;never published"))
@@ -157,7 +157,7 @@ struct ReportTests {
     }
 
     @Test(
-        "An audience in another encoding is refused with those it may be in, whatever the message uses of it",
+        "An audience in another encoding is refused with the possible ones, whichever fields the message uses",
         arguments: ["Hi", "Hi {{name}}"], ["user,name\nann,A\ncid,J\u{F6}rg\n", "user,name,gr\u{F6}\u{DF}e\ncid,C,3\n"])
     func otherEncoding(message: String, text: String) throws {
         let latin = text.unicodeScalars.map { UInt8($0.value) }
@@ -169,7 +169,7 @@ struct ReportTests {
         #expect(failure { try list(of: mixed, message: "Hi") }.contains("line 3 of the audience is not UTF-8"))
     }
 
-    @Test("So it does of JSON lines, and behind a byte order mark")
+    @Test("JSON lines are refused likewise, and so are files with a byte order mark")
     func unreachedObjects() throws {
         let objects = try list(
             of: #"{"user":"ann","name":"A"}"# + "\n" + #" {"user":"cid","name":"C","more":[1,{}]} "# + "\n")
@@ -194,7 +194,7 @@ struct ReportTests {
             outcomes: outcomes, checkedAt: Self.now)
     }
 
-    @Test("Each notification behind a hub is counted in one way, and its devices by the hub's outcomes")
+    @Test("Each notification behind a hub is counted in one category, and its devices by the hub's outcomes")
     func devices() throws {
         var count = FeedbackCount()
         let all: [(String, String?, [String: Int])] = [
@@ -219,7 +219,7 @@ struct ReportTests {
         #expect(html.contains("<td>Success</td><td class=\"n\">3</td>"))
     }
 
-    @Test("Spans grow with the time and lose nothing")
+    @Test("Intervals grow with the time and lose no count")
     func timeline() {
         var timeline = OutcomeTimeline()
         var expected = 0
@@ -230,13 +230,13 @@ struct ReportTests {
         }
         #expect(timeline.secondsPerSpan == 3_600)
         #expect(timeline.all.reduce(0) { $0 + $1.span.delivered } == expected)
-        // Before the first, too, and before 1970.
+        // Moments before the first one count, too, even before 1970.
         timeline.add(at: WallTime(milliseconds: -86_400_000)) { $0.failed += 1 }
         #expect(timeline.all.count <= 121 && timeline.all.first?.span.failed == 1)
         #expect(timeline.all.reduce(0) { $0 + $1.span.total } == expected + 1)
     }
 
-    @Test("Spans follow each other without gaps")
+    @Test("Intervals follow each other without gaps")
     func gaps() {
         var timeline = OutcomeTimeline()
         for second in [Int64(0), 3, 4] {
@@ -263,14 +263,14 @@ struct ReportTests {
         #expect(report.failures.count == 500 && report.otherFailures == 503)
     }
 
-    @Test("Tables have shares, fit a telephone, and a share is never rounded to all or nothing")
+    @Test("Tables have shares, fit a phone's screen, and a share is never rounded to all or nothing")
     func shares() throws {
         var report = CampaignReport(Samples.definition(), now: Self.now)
         for _ in 0..<2 { report.add(try Samples.result("dead-lettered", reason: "rejected", status: 400)) }
         report.add(try Samples.result("expired", pns: "gcm"))
         report.add(try Samples.result("delivered", pns: "gcm"))
         let html = page(report)
-        // Of 100 recipients for two push services.
+        // 100 recipients with two push services each.
         #expect(html.contains(#"<tr><td>delivered</td><td class="n">1</td><td class="n">0.5%</td></tr>"#), "\(html)")
         #expect(
             html.contains(#"<td class="n">2</td><td class="n">66.7%</td><td class="bar">"#))
@@ -282,7 +282,7 @@ struct ReportTests {
         #expect(page(report).contains(">99.9%<") && page(report).contains(">0.1%<"))
     }
 
-    @Test("What a replay has delivered is known by event and push service")
+    @Test("The deliveries of a replay are known by event and push service")
     func recovered() throws {
         var report = CampaignReport(Samples.definition(), now: Self.now)
         let failure = try Samples.result("dead-lettered", user: "u1", reason: "rejected")
@@ -295,7 +295,7 @@ struct ReportTests {
         #expect(page(report).contains("of these by a replay"))
     }
 
-    @Test("Moments that no clock of the campaign can have shown are counted and not drawn")
+    @Test("Moments outside of the campaign's time are counted and not drawn")
     func oddClocks() throws {
         var report = CampaignReport(Samples.definition(), now: Self.now)
         report.add(try Samples.result("delivered", at: 0))
@@ -304,7 +304,7 @@ struct ReportTests {
         #expect(report.count.delivered == 3 && report.timeline.all.count == 1)
     }
 
-    @Test("The page needs nothing from elsewhere and runs nothing")
+    @Test("The page loads nothing from elsewhere and runs no scripts")
     func selfContained() throws {
         var report = CampaignReport(Samples.definition(), now: Self.now)
         report.add(try Samples.result("delivered"))
@@ -321,7 +321,7 @@ struct ReportTests {
         #expect(page(CampaignReport(Samples.definition(), now: Self.now)).contains("There is no outcome yet."))
     }
 
-    @Test("Hostile texts are text in the page, and the message is only there when it is asked for")
+    @Test("Hostile texts are text in the page, and the message appears only on request")
     func hostileTexts() throws {
         var definition = Samples.definition(pns: [Self.hostile])
         definition.message = "Secret \(Self.hostile)"
@@ -339,7 +339,7 @@ struct ReportTests {
         }
     }
 
-    @Test("Hostile texts in a row do nothing in a spreadsheet")
+    @Test("Hostile texts in a row are inert in a spreadsheet")
     func rows() throws {
         var result = try Samples.result("dead-lettered", reason: "rejected", status: 400)
         result.id = "=cmd|' /C calc'!A0"

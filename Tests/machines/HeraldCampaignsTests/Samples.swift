@@ -5,7 +5,7 @@ import HeraldTools
 
 @testable import HeraldCampaigns
 
-/// Records of campaigns as they lie in their topics.
+/// Records of campaigns in the form that topics have.
 enum Samples {
     static let start: Int64 = 1_795_284_000_000
 
@@ -43,7 +43,7 @@ enum Samples {
         return index.campaign("spring") ?? CampaignIndex.Campaign(name: "missing")
     }
 
-    /// A result as a worker writes it.
+    /// A result in the form that a worker writes.
     static func result(
         _ outcome: String, user: String = "u1", pns: String? = "apns", reason: String? = nil, status: Int? = nil,
         replays: Int = 0, at: Int64 = start, campaign: String = "spring"

@@ -19,7 +19,7 @@ struct TemplateTests {
     }
 
     @Test(
-        "Fields are put in as they are, in two and three braces, with spaces and an ampersand",
+        "Fields are inserted unescaped, in two and three braces, with spaces and an ampersand",
         arguments: [
             ("Hi {{name}}!", "Hi <Ann> & \"co\"!"), ("{{ name }}{{name}}", "<Ann> & \"co\"<Ann> & \"co\""),
             ("{{{name}}}", "<Ann> & \"co\""), ("{{&name}}{{& name }}", "<Ann> & \"co\"<Ann> & \"co\""),
@@ -31,7 +31,7 @@ struct TemplateTests {
     }
 
     @Test(
-        "What stands behind a bar takes the place of a field without text",
+        "The text after a bar replaces a field without text",
         arguments: [
             ("Hi {{none|friend}}!", "Hi friend!"), ("{{ none | dear friend }}", "dear friend"),
             ("{{name|friend}}", "Ann"), ("{{{none|a|b}}}{{&none|c}}", "a|bc"), ("<{{none|}}>", "<>"),
@@ -42,7 +42,7 @@ struct TemplateTests {
     }
 
     @Test(
-        "What looks like another tool's filter behind the bar is refused, with what to write instead",
+        "Another tool's filter after the bar is refused, with the correct form",
         arguments: [
             (#" first_name | default: "friend" "#, "{{first_name|friend}}"),
             ("name|default('dear friend')", "{{name|dear friend}}"),
@@ -58,18 +58,18 @@ struct TemplateTests {
     }
 
     @Test(
-        "Texts that take a field's place are no filters",
+        "Fallback texts are not taken for filters",
         arguments: ["friend", "", "Upper", "first class", "a|b", "defaulter", "e.g. you", "it's you", "d'accord", "\""])
     func noFilters(text: String) throws {
         #expect(try MessageTemplate(written: "{{name|\(text)}}").names == ["name"])
     }
 
-    @Test("A byte order mark is no part of a message, and its lines end with LF")
+    @Test("A byte order mark does not belong to the message, and its lines end with LF")
     func written() throws {
         #expect(try MessageTemplate(written: "\u{FEFF}Hi\r\nthere\ryou\n").text == "Hi\nthere\nyou\n")
     }
 
-    @Test("A field may be missing when every use says what takes its place")
+    @Test("A field may be missing when each of its uses has a fallback")
     func optional() throws {
         let template = try MessageTemplate("{{a|x}}{{b}}{{c|y}}{{c}}{{a|}}")
         #expect(template.names == ["a", "b", "c"] && template.isOptional == [true, false, false])
@@ -80,7 +80,7 @@ struct TemplateTests {
     }
 
     @Test(
-        "Marks of other tools are found in the text, and what only looks like one is not",
+        "Other tools' placeholders are found in the text, and texts that only resemble them are not",
         arguments: [
             ("Hi {first_name} *|FNAME|* %name% %%last%% {{x}}", ["{first_name}", "*|FNAME|*", "%name%", "%%last%%"]),
             ("${a.b}", ["{a.b}"]), ("{x} {x}", ["{x}"]),
@@ -107,7 +107,7 @@ struct TemplateTests {
     }
 
     @Test(
-        "A mark is advised as the column that it means",
+        "The advice for a placeholder is the column that it means",
         arguments: [
             ("%recipient.first_name%", "first_name"), ("{FirstName}", "first_name"), ("{last_name}", "last_name"),
             ("*|MAIL|*", "MAIL"),
@@ -117,13 +117,13 @@ struct TemplateTests {
         #expect(try MessageTemplate(mark).foreignMarks(["user", "first_name"]).map(\.name) == [name])
     }
 
-    @Test("What a field holds is no tag")
+    @Test("A field's value is never read as a tag")
     func notRecursive() throws {
         #expect(try rendered("{{a}}", ["a": "{{b}}", "b": "x"]) == "{{b}}")
     }
 
     @Test(
-        "Everything else of Mustache is refused with its place",
+        "All other Mustache tags are refused with their places",
         arguments: [
             ("a {{#x}}b{{/x}}", "column 5: a section cannot"), ("{{^x}}", "column 3: an inverted section"),
             ("{{> x}}", "column 3: a partial"), ("{{! note}}", "column 3: a comment"),
@@ -137,7 +137,7 @@ struct TemplateTests {
         #expect(failure { try MessageTemplate(text) }.hasPrefix(expected), "\(failure { try MessageTemplate(text) })")
     }
 
-    @Test("No template traps, whatever it holds")
+    @Test("No template traps, whatever its text")
     func garbage() {
         var generator = SplitMix64(seed: 7)
         let pieces = ["{", "}", "{{", "}}", "a", " ", "#", "&", "|", "%", "ü", "\n"]
@@ -151,7 +151,7 @@ struct TemplateTests {
 
 @Suite("Events of campaigns")
 struct EventFormTests {
-    @Test("An event is what the contract's encoder writes, whatever the message; its id can be read back")
+    @Test("An event equals the contract encoder's output, for any message; its id can be read back")
     func sameAsContract() throws {
         for message in ["Hi", "\"quoted\" \\ \u{1}\n\u{2028}", "<b>&", "🎉 grüß", "\u{202E}x", "=1+1"] {
             for expiresAt in [nil, WallTime(milliseconds: 1_800_000_000_123)] {
@@ -183,7 +183,7 @@ struct EventFormTests {
     }
 
     @Test(
-        "Other values have no id of a campaign",
+        "Other values contain no id of a campaign",
         arguments: ["", "{", "{\"id\":\"x\"}", "{\"id\":\"0123456789ABCDEF0123456789abcdef\",", "{\"user\":\"u\"}"])
     func otherEvents(value: String) {
         #expect(EventForm.id(inEvent: value.utf8.span.bytes) == nil)
@@ -192,7 +192,7 @@ struct EventFormTests {
 
 @Suite("Sets of recipients")
 struct RecipientSetTests {
-    @Test("A set remembers whom it has seen and what became of him, and nobody else")
+    @Test("A set remembers the users that it has seen with their outcomes, and no others")
     func remembers() {
         var generator = SplitMix64(seed: 3)
         var set = RecipientSet()
@@ -208,7 +208,7 @@ struct RecipientSetTests {
         for id in ids { #expect(set.insert(id, []) == reference[id] ?? []) }
     }
 
-    @Test("76 bits of an id tell recipients apart")
+    @Test("76 bits of an id distinguish recipients")
     func bits() {
         var set = RecipientSet()
         let id = RecipientID(high: 0x1234_5678_9ABC_DEF0, low: 0x0FED_CBA9_8765_4321)
@@ -221,7 +221,7 @@ struct RecipientSetTests {
         }
     }
 
-    @Test("All ids of one table find their places")
+    @Test("All ids of one table find their slots")
     func crowded() {
         var set = RecipientSet()
         for number in 0..<3_000 as Range<UInt64> {

@@ -5,9 +5,9 @@ import Testing
 
 @testable import HeraldCampaigns
 
-@Suite("Audiences as people's programs write them")
+@Suite("Audiences as other programs write them")
 struct WrittenAudienceTests {
-    /// What a list comes to.
+    /// The result of reading a list.
     private struct Found: Equatable, CustomStringConvertible {
         var messages: [String]
         var recipients: Int
@@ -29,7 +29,7 @@ struct WrittenAudienceTests {
     }
 
     @Test(
-        "Line ends, empty rows, missing cells and what stands around a cell's text cost no recipient",
+        "Line ends, empty rows, missing cells and padding around a cell's text cost no recipient",
         arguments: [
             ("rows of delimiters", "user;name\nann;Ann\n;\n ; \n;;;\n\"\";\n\u{A0};\u{FEFF}\n\n", 1, 6),
             ("more cells than columns", "user,name\nann,Ann,\nbob,Bob, ,\n", 2, 0),
@@ -53,14 +53,14 @@ struct WrittenAudienceTests {
         #expect(found == expected, "\(what)")
     }
 
-    @Test("Dashes are a line below the header alone, and a column's name may hold a no-break space")
+    @Test("Dashes are a rule only below the header, and a column's name may contain a no-break space")
     func dashes() throws {
         let text = "user,first\u{A0}name\n--,-\nann,Ann\n--,-\n"
         let expected = Found(messages: ["Hi Ann", "Hi -"], recipients: 2, invalid: [], emptyLines: 0)
         #expect(try found(text.utf8, "Hi {{first name}}") == expected)
     }
 
-    @Test("A count of rows at the end of a list with a line of dashes is nobody, and elsewhere it is a user")
+    @Test("A row count at the end of a list with a rule of dashes is skipped; elsewhere it is a user")
     func rowCounts() throws {
         func lines(_ text: String) throws -> [String] {
             let file = try AudienceFile(text)
@@ -74,19 +74,19 @@ struct WrittenAudienceTests {
         #expect(try lines("user\n--\n(x 1)\n") == ["3:(x 1)=Hi"])
     }
 
-    @Test("A table of Markdown is read", arguments: ["|---|---|", "| :--- | ---: |"])
+    @Test("A Markdown table is read", arguments: ["|---|---|", "| :--- | ---: |"])
     func markdown(rule: String) throws {
         let expected = Found(messages: ["Hi Ann"], recipients: 1, invalid: [], emptyLines: 0)
         #expect(try found("| user | name |\n\(rule)\n| ann | Ann |\n".utf8, "Hi {{name}}") == expected)
     }
 
-    @Test("A line's end in a column's name is a space", arguments: ["\n", "\r\n", "\r"])
+    @Test("A line end in a column's name becomes a space", arguments: ["\n", "\r\n", "\r"])
     func headerLines(end: String) throws {
         let found = try found("user,\"first\(end)name\"\nann,Ann\n".utf8, "Hi {{first name}}")
         #expect(found.messages == ["Hi Ann"])
     }
 
-    @Test("A line's end in two pieces of a long file is one line's end", arguments: ["\r\n", "\r", "\n"])
+    @Test("A line end across two chunks of a long file is one line end", arguments: ["\r\n", "\r", "\n"])
     func pieces(lineEnd: String) throws {
         // The window reads 262 144 bytes at once.
         let header = "user,name\(lineEnd)"
@@ -108,7 +108,7 @@ struct WrittenAudienceTests {
     }
 
     @Test(
-        "Lists of the kinds that others were asked about are read", .judged(by: .audiences),
+        "Kinds of lists that users of other tools had asked about are read", .judged(by: .audiences),
         arguments: [
             ("a1-comma-rows.csv", 5, "Hi Ann"), ("a1b-semicolon-rows.csv", 5, "Hi Ann"),
             ("a2b-trailing.csv", 5, "Hi Ann"), ("a3-cr.csv", 5, "Hi Ann"),

@@ -4,7 +4,7 @@ import HeraldTime
 
 @testable import HeraldCore
 
-/// One engine with a backlog, its retry topics and a backend, in virtual time: what comes of so many hours in seconds.
+/// One engine with a backlog, its retry topics and a backend, in virtual time: hours of work in seconds.
 struct BacklogWorld: ~Copyable {
     /// A record that waits in a topic.
     struct Record {
@@ -15,12 +15,12 @@ struct BacklogWorld: ~Copyable {
         var service: String
     }
 
-    /// What the backend answers to a call of this event at this moment (milliseconds).
+    /// The backend's answer to a call of this event at this moment (milliseconds).
     typealias Backend = (_ event: Int, _ time: Int64) -> CallResult
 
     private var engine: Engine
     private(set) var time: Int64 = 1_000_000_000
-    /// The events that were published, and the records of each delay.
+    /// The published events, and the records of each delay.
     private var requests = Queue<Record>()
     private var retries: [Queue<Record>]
     private var kept: [Int32: Record] = [:]
@@ -34,16 +34,16 @@ struct BacklogWorld: ~Copyable {
 
     private(set) var calls = 0
     private(set) var delivered = 0
-    /// The same for each push service.
+    /// The deliveries to each push service.
     private(set) var deliveredTo: [String: Int] = [:]
     private(set) var refused = 0
     private(set) var dead = 0
     private(set) var retryRecords = 0
-    /// How many records went through each delay topic for each reason.
+    /// The number of records in delay topics, by reason.
     private(set) var throttled = 0
     private var published = 0
 
-    /// - Parameter poll: no step is longer (milliseconds).
+    /// - Parameter poll: the longest step (milliseconds).
     init(
         delays: [String] = ["5s", "30s", "5m", "30m", "2h"], latency: Int64 = 20, poll: Int64 = 1_000,
         backend: @escaping Backend, _ change: @escaping (inout EngineConfiguration) -> Void = { _ in }
@@ -81,10 +81,10 @@ struct BacklogWorld: ~Copyable {
         Moment(monotonic: MonotonicTime(nanoseconds: time * 1_000_000), wall: WallTime(milliseconds: time))
     }
 
-    /// How many calls a second the engine makes to the first push service, if it found a limit.
+    /// The limit of calls a second to the first push service, if the engine found one.
     var rateLimit: Double? { engine.rateLimit(ofService: 0) }
 
-    /// The events that have not been delivered yet.
+    /// The number of events that have not been delivered yet.
     var backlog: Int { published - delivered - dead }
 
     mutating func publish(_ count: Int, to service: String = "apns") {
@@ -96,7 +96,7 @@ struct BacklogWorld: ~Copyable {
         }
     }
 
-    /// The worker is stopped and starts again with other settings; what was in memory is taken again.
+    /// Restarts the worker with other settings; events in memory are taken again.
     mutating func restart(_ other: ((inout EngineConfiguration) -> Void)? = nil) {
         for record in kept.values.sorted(by: { $0.event < $1.event }) { requests.append(record) }
         kept.removeAll()
@@ -108,7 +108,7 @@ struct BacklogWorld: ~Copyable {
         assign()
     }
 
-    /// Lets so much time pass (milliseconds).
+    /// Lets this time pass (milliseconds).
     mutating func run(for milliseconds: Int64) {
         let end = time + milliseconds
         while time < end {
@@ -192,7 +192,7 @@ struct BacklogWorld: ~Copyable {
     }
 }
 
-/// First in, first out.
+/// A queue, first in, first out.
 struct Queue<Element> {
     private var elements: [Element] = []
     private var head = 0

@@ -3,7 +3,7 @@ import HeraldEvents
 import HeraldTime
 import Testing
 
-@Suite("What an engine counts")
+@Suite("An engine's counters")
 struct CountersTests {
     @Test(
         "A duration is counted in the first bucket that reaches it, the bounds included",
@@ -31,7 +31,7 @@ struct CountersTests {
         }
     }
 
-    @Test("An event counts for its request topic, a retry for the one that it came from")
+    @Test("An event counts for its request topic, a retry for its original topic")
     func requestTopics() {
         let harness = EngineHarness()
         func counts() -> [Int] {
@@ -54,7 +54,7 @@ struct CountersTests {
             harness.answer(200)
             #expect(counts() == expected, "\(origin)")
         }
-        // Somebody wrote it there without saying where it came from.
+        // A record in a retry topic without an origin.
         harness.event("d", on: EngineHarness.oneSecond)
         harness.pass(.seconds(1))
         harness.answer(200)

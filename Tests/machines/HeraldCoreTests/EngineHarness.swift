@@ -7,7 +7,7 @@ import HeraldTime
 /// Drives one engine by hand: two request topics and the retry topics `1s` and `10s`, one partition each.
 final class EngineHarness {
     var engine: Engine
-    /// How often its partitions were read.
+    /// The number of times that its partitions were read.
     private var reading = 0
     /// Milliseconds on both clocks.
     var time: Int64 = 1_000_000_000
@@ -16,7 +16,7 @@ final class EngineHarness {
     private(set) var produced: [(id: ProductionID, production: Production)] = []
     private(set) var kept: [Int32] = []
     private(set) var others: [Action] = []
-    /// Whether there is nothing to renew about the credentials.
+    /// Whether the credentials have nothing to renew.
     var renewsAtOnce = true
     private var offsets: [Int: Int64] = [:]
 
@@ -40,7 +40,7 @@ final class EngineHarness {
         configuration.retryDelays = ["1s", "10s"].compactMap { DelayName($0) }
         configuration.retry = RetryPolicy(immediate: 1, delays: [.seconds(1), .seconds(10)])
         configuration.maxInFlight = 8
-        // The broker is played by hand, and commits are seldom what a test is about.
+        // The test plays the broker, and commits are rarely its subject.
         configuration.maxUnrecorded = .max
         change(&configuration)
         engine = Engine(configuration: configuration)
@@ -96,7 +96,7 @@ final class EngineHarness {
         return intake
     }
 
-    /// An event for `user` on `services`.
+    /// Adds an event for `user` on `services`.
     @discardableResult
     func event(
         _ user: String, _ services: String = "apns", on source: Int = request, more: String = "",
@@ -116,7 +116,7 @@ final class EngineHarness {
     func answer(_ status: Int) { answer(CallResult(status: status)) }
 
     func answer(_ token: CallToken, _ result: CallResult) {
-        // As a port judges it, by the settings of this moment.
+        // Judged as a port does, by the current settings.
         var judged = result
         if result.status != 0 {
             judged.verdict =
@@ -131,7 +131,7 @@ final class EngineHarness {
 
     func takeCall(at index: Int = 0) -> CallToken { calls.remove(at: index) }
 
-    /// The broker acknowledges everything that was produced.
+    /// Acknowledges all produced records.
     func acknowledgeAll() {
         let ids = produced.map(\.id)
         produced.removeAll()
@@ -150,7 +150,7 @@ final class EngineHarness {
         collect()
     }
 
-    /// News of a campaign, which has been so for so long.
+    /// Reports a campaign's state, which has lasted for `age`.
     func campaign(
         _ name: String, is state: CampaignControl.State, for age: Milliseconds = .zero, pauseIfFailures: Double? = nil
     ) {
@@ -175,12 +175,12 @@ final class EngineHarness {
         collect()
     }
 
-    /// The next record of the request topic has this offset.
+    /// Gives the next record of the request topic this offset.
     func skip(to offset: Int64) { offsets[Self.request] = offset }
 
     func skip(by count: Int64) { offsets[Self.request, default: 0] += count }
 
-    /// The request topic was recreated: its partition begins anew.
+    /// Recreates the request topic: its partition begins anew.
     func restart() {
         let question = RangeQuestion(reading: reading, wanted: engine.nextOffset(of: 0) ?? 0)
         let reset = engine.outOfRange(0, low: 0, high: 0, answering: question, reading: reading)
@@ -190,16 +190,17 @@ final class EngineHarness {
         collect()
     }
 
-    /// The client can't read the batch of the request topic at this offset; from where somebody else is to try.
+    /// Reports that the client cannot read the batch of the request topic at this offset; returns where another client
+    /// tries.
     func batchFails(at offset: Int64) -> Int64? { engine.batchFailed(0, at: offset) }
 
-    /// Somebody else could read it.
+    /// Reports that another client could read it.
     func batchIsReadable() {
         engine.batchIsReadable(0)
         collect()
     }
 
-    /// Nobody can read these offsets of the request topic.
+    /// Reports that no client can read these offsets of the request topic.
     @discardableResult
     func batchIsUnreadable(_ batch: Range<Int64>) -> Intake {
         let question = RangeQuestion(reading: reading, wanted: batch.lowerBound)
@@ -215,7 +216,7 @@ final class EngineHarness {
         collect()
     }
 
-    /// The commit that was asked for ends, or the question what became of one.
+    /// Ends the requested commit, or answers the question about one.
     func commitEnds(_ outcome: TransactionOutcome) {
         for action in takeOthers() {
             switch action {
@@ -227,7 +228,7 @@ final class EngineHarness {
         collect()
     }
 
-    /// The abort that was asked for ends.
+    /// Ends the requested abort.
     func abortEnds(_ outcome: TransactionOutcome = .acknowledged) {
         if takeOthers().contains(.abortTransaction) { engine.aborted(outcome, now: now) }
         collect()
@@ -248,14 +249,14 @@ final class EngineHarness {
         collect()
     }
 
-    /// The partitions were given back, and come again.
+    /// Gives the partitions back, and assigns them again.
     func reassign(metadata: String = "") {
         engine.unassigned(now: now)
         assign(metadata: metadata)
         collect()
     }
 
-    /// Has the next `count` events of a request topic come and their calls answered with 200.
+    /// Adds the next `count` events of a request topic and answers their calls with 200.
     func settle(_ count: Int = 1) {
         for _ in 0..<count {
             event("u\(offsets[Self.request, default: 0])")
@@ -279,13 +280,13 @@ final class EngineHarness {
         if mustRenew { credentialsRenewed() }
     }
 
-    /// The renewal of the credentials that was asked for has ended.
+    /// Ends the requested renewal of the credentials.
     func credentialsRenewed() {
         engine.credentialsRenewed(now: now)
         collect()
     }
 
-    // MARK: What came out
+    // MARK: Output
 
     func takeOthers() -> [Action] {
         defer { others.removeAll() }
@@ -302,13 +303,13 @@ final class EngineHarness {
 
     var usersInFlight: [String] { calls.map(user) }
 
-    /// The produced records, each of them once.
+    /// Takes the produced records, each of them once.
     func takeProduced() -> [ProductionID] {
         defer { produced.removeAll() }
         return produced.map(\.id)
     }
 
-    /// The produced records in a short form, each of them once.
+    /// Takes the produced records in a short form, each of them once.
     func takeSummaries() -> [String] {
         defer { produced.removeAll() }
         return summaries

@@ -5,8 +5,8 @@ import Testing
 
 @testable import HeraldCore
 
-/// Walks an engine into each state, and compares the reason that it gives with what it does then.
-@Suite("An engine says why each event waits")
+/// Brings an engine into each state, and compares the reason that it gives with its behaviour.
+@Suite("The reasons for which events wait")
 struct EngineWaitingTests {
     private typealias Kind = WaitReason.Kind
 
@@ -18,7 +18,7 @@ struct EngineWaitingTests {
         reasons(harness, slot).map(\.kind)
     }
 
-    /// Until a reason says that something happens by itself, nothing does; then its call begins.
+    /// Expects no change before the moment that a reason names, and then the call.
     private static func expectCall(_ harness: EngineHarness, at slot: Int32 = 0, is kind: Kind) throws {
         let reason = try #require(reasons(harness, slot).first)
         #expect(reason.kind == kind)
@@ -38,7 +38,7 @@ struct EngineWaitingTests {
 
     private struct Missing: Error {}
 
-    @Test("A call under way is one since its beginning, and its event counts as no wait")
+    @Test("A call under way is given with its beginning, and its event does not count as waiting")
     func calling() throws {
         let harness = EngineHarness()
         let slot = try Self.slot(harness.event("ann"))
@@ -48,7 +48,7 @@ struct EngineWaitingTests {
         #expect(!Kind.calling.isWait)
     }
 
-    @Test("Behind her user's earlier event: the first of the line, how many there are, and what that one does")
+    @Test("Behind the user's earlier event: the first of the line, the number before it, and that one's reason")
     func behindUser() throws {
         let harness = EngineHarness()
         let slots = try (0..<3).map { _ in try Self.slot(harness.event("ann")) }
@@ -62,7 +62,7 @@ struct EngineWaitingTests {
         #expect(Self.kinds(harness, slots[2]) == [.behindUser])
     }
 
-    @Test("Behind its partition's earlier event, or what may be the same one, where that is the order")
+    @Test("Behind an earlier event of its partition, or a possible duplicate, where that is the order")
     func otherLines() throws {
         let partition = EngineHarness { $0.ordering = .partition }
         partition.event("ann")
@@ -80,7 +80,7 @@ struct EngineWaitingTests {
         #expect(Self.kinds(none, same) == [.behindSame])
     }
 
-    @Test("A limit of the settings, for one push service or all: its call begins at that moment")
+    @Test("A limit of the settings, for one push service or all: the call begins at the named moment")
     func limits() throws {
         let one = EngineHarness { $0.serviceCallsPerSecond = [2] }
         one.event("ann")
@@ -92,7 +92,7 @@ struct EngineWaitingTests {
         try Self.expectCall(all, at: try Self.slot(all.event("bob")), is: .totalLimit)
     }
 
-    @Test("Who waits for a limit behind others is told how many")
+    @Test("A wait for a limit behind other events gives their number")
     func limitBehindOthers() throws {
         let harness = EngineHarness { $0.serviceCallsPerSecond = [2] }
         let slots = try (0..<4).map { try Self.slot(harness.event("u\($0)")) }
@@ -101,7 +101,7 @@ struct EngineWaitingTests {
         #expect(reason.phrase.hasPrefix("waits for the limit of calls to apns:"), "\(reason.phrase)")
     }
 
-    @Test("A backend that asked for quiet: the others wait until then")
+    @Test("A pause that the backend asked for: other events wait until its end")
     func pause() throws {
         let harness = EngineHarness { $0.maxInFlight = 40 }
         // One refusal delays its own event alone.
@@ -111,7 +111,7 @@ struct EngineWaitingTests {
         try Self.expectCall(harness, at: slot, is: .backendPause)
     }
 
-    @Test("As many calls as there may be: the end of one lets the next begin")
+    @Test("The limit of calls in flight: the end of one lets the next begin")
     func inFlight() throws {
         let harness = EngineHarness { $0.maxInFlight = 1 }
         harness.event("ann")
@@ -157,7 +157,7 @@ struct EngineWaitingTests {
         #expect([.calling] == Self.kinds(harness, slot) || [.unacknowledged] == Self.kinds(harness, slot))
     }
 
-    @Test("Refused once: the renewal; refused twice: what others are answered, until a moment")
+    @Test("Refused once: the renewal; refused twice: others' answers, until a moment")
     func credentials() throws {
         let harness = EngineHarness()
         harness.renewsAtOnce = false
@@ -172,7 +172,7 @@ struct EngineWaitingTests {
         #expect([.outage, .calling].contains(try #require(Self.kinds(harness, slot).first)))
     }
 
-    @Test("Outcomes that are not recorded hold calls, and so does a standstill, until a commit")
+    @Test("Unrecorded outcomes hold calls, and so does a standstill, until a commit")
     func unrecorded() throws {
         let harness = EngineHarness { $0.maxUnrecorded = .seconds(1) }
         harness.settle()
@@ -190,7 +190,7 @@ struct EngineWaitingTests {
         #expect(Self.kinds(harness, other) == [.stoodStill])
     }
 
-    @Test("A paused campaign without retry topics waits in memory, and looks again at that moment")
+    @Test("A paused campaign's event without retry topics waits in memory, until its next check")
     func campaign() throws {
         let harness = EngineHarness {
             $0.retryDelays = []
@@ -208,7 +208,7 @@ struct EngineWaitingTests {
         try Self.expectCall(harness, at: slot, is: .quickRetry)
     }
 
-    @Test("Each push service has its own reason; the same one is said once")
+    @Test("Each push service has its own reason, and a shared one is given once")
     func services() throws {
         let harness = EngineHarness { $0.retry = RetryPolicy(immediate: 0, delays: [.seconds(1), .seconds(10)]) }
         let slot = try Self.slot(harness.event("ann", "apns,gcm"))
@@ -218,7 +218,7 @@ struct EngineWaitingTests {
         #expect(Self.kinds(harness, slot) == [.otherPushServices, .calling])
     }
 
-    @Test("What is decided waits for the broker: an acknowledgement, or the transaction and its end")
+    @Test("A settled event waits for the broker's acknowledgement, or for the transaction and its end")
     func recording() throws {
         let plain = EngineHarness()
         let slot = try Self.slot(plain.event("ann"))
@@ -241,7 +241,7 @@ struct EngineWaitingTests {
         #expect(Self.kinds(atomic, member) == [.producer])
     }
 
-    @Test("A record that the broker refuses alone is tried again at that moment")
+    @Test("A record that the broker refuses alone is retried at the named moment")
     func refused() throws {
         let harness = EngineHarness.atomic()
         let slot = try Self.slot(harness.event("ann"))
@@ -252,7 +252,7 @@ struct EngineWaitingTests {
         #expect(Self.kinds(harness, slot) == [.recordRefused])
     }
 
-    @Test("While partitions go, what is not called any more waits for the calls that are under way")
+    @Test("During a revocation, uncalled services wait for the calls under way")
     func stopping() throws {
         let harness = EngineHarness { $0.maxInFlight = 1 }
         let slot = try Self.slot(harness.event("ann", "apns,gcm"))

@@ -3,20 +3,20 @@ import HeraldEvents
 import HeraldKernel
 import HeraldTime
 
-/// What holds of every record that a broker takes, whatever its key, value and headers are: it ends in records that a broker
-/// takes, too, and little of it stays in memory beside the record itself.
+/// The properties of every record that a broker takes, for any key, value and headers: it ends in records that a broker
+/// takes, and occupies little more memory than its own size.
 ///
-/// An input is a byte that chooses the answers, then lines: the key, `name: value` for each header, an empty line, and the
-/// value. A part that ends with `*` and a number is repeated until it has so many bytes.
+/// An input is a byte that selects the answers, then lines: the key, `name: value` for each header, an empty line, and
+/// the value. A part that ends with `*` and a number is repeated up to that number of bytes.
 enum WholeRecordProperties {
     /// Kafka's default for the largest batch.
     private static let largestRecord = 1_048_588
-    /// A topic has room for a result, and for a dead letter without anything that can be left out.
+    /// The smallest limit of a topic: a result fits, and a dead letter without all of its optional parts.
     private static let smallestLimit = 18_432
     private static let now = Moment(
         monotonic: MonotonicTime(nanoseconds: 1_000_000_000), wall: WallTime(milliseconds: 1_795_250_426_123))
 
-    /// The property that does not hold, in words.
+    /// Returns the broken property, in words.
     static func brokenProperty(_ input: [UInt8]) -> String? {
         guard let choice = input.first, let record = Record(input.dropFirst()) else { return nil }
         for source in [0, 1] {
@@ -57,7 +57,7 @@ enum WholeRecordProperties {
         return event.scratch.capacity > 2 * limit ? "the scratch keeps \(event.scratch.capacity) bytes" : nil
     }
 
-    /// Answers calls and takes records, as far as they fit, until nothing is left to do.
+    /// Answers calls and takes records, as far as they fit, until no work is left.
     private static func carryOut(_ engine: inout Engine, _ record: Record, _ choice: Int) -> String? {
         let limit = max(smallestLimit, min(record.byteCount, largestRecord))
         var time = now
@@ -98,7 +98,7 @@ enum WholeRecordProperties {
         return recordCount == 0 ? "it causes no record" : nil
     }
 
-    /// A little more than it is.
+    /// An upper bound, slightly above the real size.
     private static func byteCount(of output: OutputRecord, _ production: Production, _ record: Record) -> Int {
         let key = output.omissions.contains(.key) ? 0 : record.key.count
         guard production.kind != .result else { return key + output.value.count + 96 }
@@ -138,7 +138,7 @@ extension WholeRecordProperties {
 
         var byteCount: Int { key.count + value.count + headers.byteCount + 6 * headers.count + 96 }
 
-        /// `nil` when it would be larger than that.
+        /// `nil` if it would exceed that size.
         init?(_ input: ArraySlice<UInt8>) {
             var rest = input
             key = Self.expanded(Self.takeLine(from: &rest))
@@ -161,7 +161,7 @@ extension WholeRecordProperties {
             return line
         }
 
-        /// `ab*5` is `ababa`.
+        /// Expands `ab*5` to `ababa`.
         private static func expanded(_ text: ArraySlice<UInt8>) -> [UInt8] {
             guard let star = text.lastIndex(of: UInt8(ascii: "*")), star > text.startIndex,
                 let count = Int(String(decoding: text[(star + 1)...], as: UTF8.self)), count > 0,
@@ -177,12 +177,12 @@ extension WholeRecordProperties {
 }
 
 extension HeaderList {
-    /// The bytes of the headers that are named like Herald's.
+    /// The bytes of the headers with Herald's prefix.
     fileprivate var heraldByteCount: Int {
         var count = 0
         for index in 0..<self.count {
             let name = name(at: index)
-            // A producer may begin the names of his own headers so, too.
+            // A producer's own headers may have that prefix, too.
             let text = name.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
             guard HeaderName.all.contains(where: { $0.description == text }) else { continue }
             count += name.byteCount + (value(at: index)?.byteCount ?? 0)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import HeraldFeedback
 
-@Suite("When a hub is asked about its messages")
+@Suite("The queries about a hub's messages")
 struct FeedbackEngineTests {
     private static let identity = PartitionIdentity(cluster: "c", topic: "notifications.results", partition: 0)
     private static let wall = WallTime(milliseconds: 1_795_250_426_000)
@@ -52,7 +52,7 @@ struct FeedbackEngineTests {
         .details(MessageDetails(state: MessageDetails.State(state), outcomes: outcomes))
     }
 
-    @Test("A message is asked about after five seconds, and its feedback and offset leave together")
+    @Test("A message is queried after five seconds, and its feedback and offset leave together")
     func usual() throws {
         var engine = engine()
         take(try result("NH-1"), 0, &engine)
@@ -72,7 +72,7 @@ struct FeedbackEngineTests {
         #expect(engine.held == 0 && engine.counts.recorded == [.final: 1] && engine.counts.asked == 1)
     }
 
-    @Test("What is no delivered message of a hub is only passed")
+    @Test("Records that are not delivered messages of a hub only advance the offset")
     func passed() throws {
         var engine = engine()
         take(try result(nil), 0, &engine)
@@ -82,7 +82,7 @@ struct FeedbackEngineTests {
         #expect(engine.takeBatch(now: at(5_000))?.positions == [.init(partition: 0, offset: 3, metadata: "")])
     }
 
-    @Test("An old message is asked about at once, and once: then it is too old, or unknown")
+    @Test("An old message is queried at once, and once: then it is too old, or unknown")
     func old() throws {
         let cases: [(MessageAnswer, NotificationFeedback.Conclusion)] = [
             (details("Processing"), .tooOld), (.notKnown, .unknown),
@@ -95,7 +95,7 @@ struct FeedbackEngineTests {
         }
     }
 
-    @Test("An unfinished message is asked about in growing pauses, the last time when it is 30 minutes old")
+    @Test("An unfinished message is queried at growing intervals, for the last time when it is 30 minutes old")
     func pauses() throws {
         var engine = engine()
         take(try result("NH-1"), 0, &engine)
@@ -108,13 +108,13 @@ struct FeedbackEngineTests {
                 now.nanoseconds / 1_000_000)
         }
         #expect(moments == [5, 15, 35, 75, 155, 315, 615, 915, 1_215, 1_515, 1_800])
-        // It was known once.
+        // The hub knew it once.
         let batch = engine.takeBatch(now: at(2_000_000))
         let feedback = try #require(batch?.feedback.first)
         #expect(feedback.conclusion == .tooOld && feedback.state == "Enqueued")
     }
 
-    @Test("A moment in the future makes nothing wait for ever")
+    @Test("A moment in the future makes no message wait for ever")
     func future() throws {
         var engine = engine()
         take(try result("NH-1", sentAt: "2030-01-01T00:00:00Z"), 0, &engine)
@@ -122,7 +122,7 @@ struct FeedbackEngineTests {
         #expect(engine.takeBatch(now: at(1_800_000))?.feedback.map(\.conclusion) == [.unknown])
     }
 
-    @Test("A busy hub is left alone as long as it says, or longer each time, and then asked once first")
+    @Test("A busy hub is left alone as long as it asks, or longer each time, and then probed with one query")
     func busy() throws {
         var engine = engine()
         for offset in 0..<3 { take(try result("NH-\(offset)"), Int64(offset), &engine) }
@@ -130,7 +130,7 @@ struct FeedbackEngineTests {
         let second = engine.nextAsk(now: at(5_000))
         try answer(first, .unavailable(reason: "HTTP 429", retryAfter: .seconds(3)), &engine, 5_100)
         #expect(engine.nextAsk(now: at(8_099)) == nil)
-        // Both were under way: that is one refusal.
+        // Both were under way: they count as one refusal.
         try answer(second, .unavailable(reason: "HTTP 503", retryAfter: nil), &engine, 5_200)
         let probe = engine.nextAsk(now: at(8_100))
         #expect(probe != nil && engine.nextAsk(now: at(8_100)) == nil && engine.nextMoment == at(3_600_000))
@@ -141,7 +141,7 @@ struct FeedbackEngineTests {
         #expect(engine.nextAsk(now: at(10_300)) != nil && engine.nextAsk(now: at(10_300)) != nil)
     }
 
-    @Test("At the bound of its memory nothing more is taken until feedback is durable")
+    @Test("At its memory limit the engine takes no messages until feedback is durable")
     func full() throws {
         var engine = engine { $0.messageLimit = 2 }
         for offset in 0..<2 {
@@ -158,7 +158,7 @@ struct FeedbackEngineTests {
         #expect(!small.mayTake(0, 1))
     }
 
-    @Test("Offsets are told again after a while, and at a stop nothing is waited for")
+    @Test("Offsets are committed after a while, and a stop waits for nothing")
     func refresh() throws {
         var engine = engine()
         take(nil, 0, &engine)
@@ -169,7 +169,7 @@ struct FeedbackEngineTests {
         #expect(engine.takeBatch(now: at(3_600_000))?.positions == [.init(partition: 0, offset: 1, metadata: "")])
     }
 
-    @Test("What an earlier follower has recorded beyond the offset is not asked about again")
+    @Test("Messages that an earlier follower has recorded beyond the offset are not queried again")
     func goesOn() throws {
         var first = engine()
         for offset in 0..<3 { take(try result("NH-\(offset)"), Int64(offset), &first) }
@@ -190,6 +190,6 @@ struct FeedbackEngineTests {
 }
 
 extension FeedbackEngine {
-    /// When it has a question or a batch.
+    /// The moment of its next query or batch.
     fileprivate var nextMoment: MonotonicTime? { [nextAskMoment, nextBatchMoment].compactMap { $0 }.min() }
 }

@@ -36,7 +36,7 @@ struct FeedbackMachineTests {
         #expect(script.machine.counts.recorded == [.final: 1])
     }
 
-    @Test("After trouble it claims the name again, and an answer to a former question is none to a new one")
+    @Test("After a failure it claims the name again, and ignores answers to its former questions")
     func beginsAnew() throws {
         var script = Script.following()
         try script.deliver("NH-1", offset: 0)
@@ -69,7 +69,7 @@ struct FeedbackMachineTests {
         }
     }
 
-    @Test("Whether a commit was made that is in doubt shows when the name is claimed again")
+    @Test("Claiming the name again shows whether a commit in doubt was made")
     func doubt() throws {
         var script = try Script.committing()
         script.transaction(.committed(sequence: 1, .timeOut, .abortable))
@@ -78,7 +78,7 @@ struct FeedbackMachineTests {
         #expect(script.take() == ["claim"])
     }
 
-    @Test("Told to stop, it makes durable what is known, and then ends")
+    @Test("A stop makes the known feedback durable, and then ends it")
     func stops() throws {
         var script = Script.following()
         try script.deliver("NH-1", offset: 0)
@@ -96,7 +96,7 @@ struct FeedbackMachineTests {
         #expect(script.machine.end == .stopped)
     }
 
-    @Test("Told to stop before it follows, it ends at once")
+    @Test("A stop before it follows ends it at once")
     func stopsEarly() {
         var script = Script()
         script.pass(.zero)
@@ -104,7 +104,7 @@ struct FeedbackMachineTests {
         #expect(script.machine.end == .stopped)
     }
 
-    @Test("Told to stop while no broker answers, it leaves its batch to the next one")
+    @Test("A stop while no broker answers leaves its batch to the next follower")
     func stopsInOutage() throws {
         var script = try Script.committing()
         script.machine.stop(now: script.now)
@@ -112,7 +112,7 @@ struct FeedbackMachineTests {
         #expect(script.machine.end == .stopped)
     }
 
-    @Test("What is forbidden ends it at its start, and is waited for later")
+    @Test("A missing right ends it at its start, and is waited for later")
     func forbidden() {
         let error = KafkaError(code: KafkaError.Code.topicAuthorizationFailed)
         var script = Script()
@@ -129,7 +129,7 @@ struct FeedbackMachineTests {
         #expect(script.machine.phase.name == .resting)
     }
 
-    @Test("Brokers that are away are told once, and again after they were there")
+    @Test("An absence of brokers is reported once, and again after they were back")
     func waits() {
         var script = Script()
         script.pass(.zero)
@@ -142,7 +142,7 @@ struct FeedbackMachineTests {
         #expect(script.take() == ["find", "following"])
     }
 
-    @Test("Partitions that came are taken up when the batch under way is durable")
+    @Test("New partitions are taken up when the batch under way is durable")
     func partitions() throws {
         var script = try Script.committing()
         script.machine.beginAgain()
@@ -154,7 +154,7 @@ struct FeedbackMachineTests {
         #expect(script.take() == ["claim"])
     }
 
-    @Test("Devices that are gone have a transaction of their own, before the next feedback")
+    @Test("Expired devices have a transaction of their own, before the next feedback")
     func devices() {
         var script = Script.following()
         script.machine.takeDevices([OutgoingRecord(topic: "f", key: nil, value: [1])])
@@ -179,7 +179,7 @@ struct FeedbackMachineTests {
     }
 }
 
-/// A machine, its time, and what it wants done in words.
+/// A machine with its time, and its wanted actions as words.
 private struct FeedbackScript {
     private static let wall = WallTime(milliseconds: 1_795_250_426_000)
 
@@ -198,7 +198,7 @@ private struct FeedbackScript {
             now: now)
     }
 
-    /// One that follows, from the first offset on.
+    /// A script whose machine follows, from the first offset on.
     static func following() -> Self {
         var script = Self()
         script.pass(.zero)
@@ -208,7 +208,7 @@ private struct FeedbackScript {
         return script
     }
 
-    /// One whose first commit is under way.
+    /// A script whose first commit is under way.
     static func committing() throws -> Self {
         var script = following()
         try script.deliver("NH-1", offset: 0)

@@ -9,7 +9,7 @@ import Testing
 
 /// A hub, a topic, a group's offsets and a follower that is killed at random, with a clock of their own.
 ///
-/// The topic's records and what is durable outlive every follower; all else goes with it.
+/// The topic's records and the durable state outlive every follower; all else is lost with it.
 private struct FeedbackWorld {
     private struct Durable {
         var offset: Int64 = 0
@@ -23,7 +23,7 @@ private struct FeedbackWorld {
     private let configuration: FeedbackEngine.Configuration
     private var now: Int64 = 0
     private var engine: FeedbackEngine
-    /// By partition and offset; `nil` for what is no delivered message, and no entry where a transaction ends.
+    /// By partition and offset; `nil` for a record without a delivered message, and no entry where a transaction ends.
     private var records: [[Int64: NotificationResult?]] = []
     private var next: [Int64] = []
     private var durable: [Durable] = []
@@ -32,7 +32,7 @@ private struct FeedbackWorld {
     private var writing: (batch: FeedbackEngine.Batch, at: Int64)?
     private var isHubAway = false
     private var askMoments: [Int64] = []
-    /// What is wrong, if something is.
+    /// The first violation, if there is one.
     private(set) var violation: String?
     private(set) var messageCount = 0
     private(set) var killCount = 0
@@ -81,7 +81,7 @@ private struct FeedbackWorld {
         PartitionIdentity(cluster: "c", topic: "r", partition: partition)
     }
 
-    /// A new follower begins with what is durable.
+    /// Starts a new follower with the durable state.
     private mutating func begin() {
         engine = FeedbackEngine(configuration, now: Self.moment(now))
         underWay = []
@@ -96,10 +96,10 @@ private struct FeedbackWorld {
         }
     }
 
-    /// Goes on until everything is recorded, or for so many steps.
+    /// Continues until everything is recorded, or for `steps` steps.
     mutating func run(steps: Int) {
         for step in 0..<steps where violation == nil {
-            // In the end the world is kind, so that what is still open can only be lost.
+            // Near the end nothing fails, so that open messages can only be lost.
             let isCalm = step > steps / 2
             if isCalm { isHubAway = false }
             now += .random(in: 0...(Bool.random(using: &random) ? 20 : isCalm ? 60_000 : 5_000), using: &random)
@@ -114,7 +114,7 @@ private struct FeedbackWorld {
 
     private mutating func kill() {
         killCount += 1
-        // A commit that was asked for may have been made, or not.
+        // A requested commit may have been made, or not.
         if Bool.random(using: &random) { commit() }
         begin()
     }
@@ -146,7 +146,7 @@ private struct FeedbackWorld {
             let former = durable[Int(position.partition)].offset
             if position.offset < former { violation = "an offset went back" }
             durable[Int(position.partition)] = Durable(offset: position.offset, metadata: position.metadata)
-            // Nothing that is open may lie below.
+            // No open message may lie below the offset.
             for offset in former..<max(former, position.offset) {
                 if let result = records[Int(position.partition)][offset] ?? nil,
                     recorded[result.backendID ?? ""] == nil
@@ -209,7 +209,7 @@ private struct FeedbackWorld {
         }
     }
 
-    /// What is wrong at the end.
+    /// The violation at the end.
     func verdict() -> String? {
         if let violation { return violation }
         if let twice = recorded.first(where: { $0.value > 1 }) {
@@ -222,7 +222,7 @@ private struct FeedbackWorld {
 
 @Suite("A follower that is killed at random")
 struct FeedbackProperties {
-    @Test("It loses nothing, records nothing twice, and keeps to its bounds", arguments: 0..<60)
+    @Test("It loses nothing, records nothing twice, and keeps its limits", arguments: 0..<60)
     func kills(seed: Int) throws {
         var world = try FeedbackWorld(seed: UInt64(seed))
         world.run(steps: 4_000)

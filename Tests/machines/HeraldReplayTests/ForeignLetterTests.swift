@@ -10,7 +10,7 @@ import Testing
 
 @testable import HeraldReplay
 
-/// Dead letters as Spring Kafka and Kafka Connect write them.
+/// Dead letters in the forms of Spring Kafka and Kafka Connect.
 enum ForeignSample {
     static func spring(offset: Int64 = 17, more: [(String, [UInt8]?)] = []) -> DeadLetterEntry {
         entry(
@@ -46,7 +46,7 @@ enum ForeignSample {
             ] + more)
     }
 
-    /// What a worker would take.
+    /// A value that a worker accepts.
     static let event =
         #"{"user":"bob","message":"Hello","pns":"apns","campaign":"spring","expiresAt":"2030-01-01T00:00:00Z"}"#
 
@@ -70,22 +70,22 @@ enum ForeignSample {
 
     static func text(_ text: String) -> [UInt8] { Array(text.utf8) }
 
-    /// One that a real application has written.
+    /// A letter that a real application has written.
     static func real(_ letter: SpringLetters.Letter, more: [(String, [UInt8]?)] = []) -> DeadLetterEntry {
         entry(letter.headers.map { ($0.name, $0.value) } + more)
     }
 }
 
-@Suite("Dead letters of others")
+@Suite("Dead letters of other programs")
 struct ForeignLetterTests {
-    /// Herald reads these, so dead letters that came from them go back without being told to.
+    /// Herald reads these topics, so dead letters from them are replayed to them without `--to`.
     private static let own = {
         var own = Topics()
         own.requests = ["orders", "orders-dlq", "orders-retry"]
         return own
     }()
     private static let topic = ForeignTopic(name: "orders.DLT", own: own)
-    /// Others read this one.
+    /// Other programs read this topic.
     private static let copy = ForeignTopic(name: "orders.DLT", destination: "orders.copy", own: own)
 
     private func decision(
@@ -111,7 +111,7 @@ struct ForeignLetterTests {
         }
     }
 
-    @Test("What Spring and Connect say of a record is read, each in its own form")
+    @Test("The headers of Spring and Connect about a record are read, each in its own form")
     func fields() {
         for (entry, reason, reader) in [
             (ForeignSample.spring(), "java.lang.IllegalStateException", "billing"),
@@ -122,7 +122,7 @@ struct ForeignLetterTests {
             #expect(entry.text(.reason) == reason && entry.text(.source) == reader && entry.text(.topic) == "orders")
             #expect(entry.text(.detail)?.hasPrefix("no ") == true && entry.stackTrace == "a\n\tat b")
             #expect(entry.deadLetteredAt == SampleEntry.moment && entry.replays == 0)
-            // Their values are no events, whatever they look like.
+            // Their values are not events, whatever their form.
             #expect(entry.text(of: .user) == "ann" && entry.message() == nil && entry.expiresAt() == nil)
             #expect(entry.pushServices.isEmpty && entry.omissions.isEmpty)
         }
@@ -130,7 +130,7 @@ struct ForeignLetterTests {
     }
 
     @Test(
-        "An exception is told by its class unless it wraps another; a key's exception stands for none"
+        "An exception is named by its class unless it wraps another; a key's exception is the fallback"
     )
     func exceptions() {
         let plain = ForeignSample.entry([
@@ -147,7 +147,7 @@ struct ForeignLetterTests {
         #expect(key.text(.reason) == "a.Key" && key.text(.detail) == "bad key")
     }
 
-    @Test("A replay has key, value and the record's own headers, and says how often it was replayed")
+    @Test("A replay has key, value and the record's own headers, and counts the replays")
     func record() throws {
         #expect(try headers(ForeignSample.spring()) == ["x-own=kept", "herald-replays=1"])
         #expect(try headers(ForeignSample.connect()) == ["x-own=null", "herald-replays=1"])
@@ -158,7 +158,7 @@ struct ForeignLetterTests {
         #expect(try headers(ForeignSample.spring(more: more)) == ["x-own=kept", "kafka_own=1", "herald-replays=2"])
     }
 
-    @Test("What a real Spring application has given up is read, and goes back as it was", .judged(by: .spring))
+    @Test("A letter of a real Spring application is read, and goes back unchanged", .judged(by: .spring))
     func real() throws {
         let letters = try SpringLetters.read()
         let own = ["traceparent", "x-tenant"]
@@ -181,7 +181,7 @@ struct ForeignLetterTests {
         }
     }
 
-    @Test("Spring's two kinds of names mean the same: the later counts, and none goes along")
+    @Test("Spring's two kinds of names mean the same: the later one counts, and neither is sent along")
     func mixed() throws {
         let retried: [(String, [UInt8]?)] = [
             ("kafka_original-topic", ForeignSample.text("orders-retry")),
@@ -197,7 +197,7 @@ struct ForeignLetterTests {
         #expect(stray.originalHeaders.count == 1 && stray.originalHeaders.name(at: 0).text == "kafka_replyTopic")
     }
 
-    @Test("A record that went through both goes back by one step; one that failed twice at one, to the last")
+    @Test("A record of both programs goes back one step; after two failures at one of them, to the last topic")
     func nested() throws {
         let connect: [(String, [UInt8]?)] = [("__connect.errors.topic", ForeignSample.text("orders-dlq"))]
         let spring = ForeignSample.spring(more: connect)
@@ -211,7 +211,7 @@ struct ForeignLetterTests {
     }
 
     @Test(
-        "Headers that are wrong count as missing",
+        "Invalid headers count as missing",
         arguments: [
             ("kafka_dlt-original-partition", [UInt8]([0, 0, 1])),
             ("kafka_dlt-original-offset", [0xFF, 0, 0, 0, 0, 0, 0, 0]),
@@ -224,7 +224,7 @@ struct ForeignLetterTests {
         #expect(replay.topic == "orders", "the key chooses the partition")
     }
 
-    @Test("Each goes where it came from, or all to the topic that is named, but never back to where it lies")
+    @Test("Each letter goes to its origin, or all to the named topic, but never to the dead letters' topic")
     func destinations() throws {
         func topic(_ decision: ReplayRules.Decision) -> String? {
             if case .replay(let replay) = decision { replay.topic } else { nil }
@@ -244,7 +244,7 @@ struct ForeignLetterTests {
         }
     }
 
-    @Test("What workers read is judged before, and has an origin of its own, by which its results are known")
+    @Test("Letters that workers read are checked first, and their own origin identifies their results")
     func judged() throws {
         let trace = TraceContext(traceID: TraceID(high: 0, low: 1), spanID: 2, isSampled: true)
         let forged: [(String, [UInt8]?)] = [
@@ -268,14 +268,14 @@ struct ForeignLetterTests {
             let letter = ForeignSample.entry(
                 value: value, [("kafka_original-topic", ForeignSample.text("orders"))])
             #expect(try decision(letter) == .leaveOut(omission), "\(value)")
-            // What others read may be anything.
+            // Topics of other readers may have any value.
             guard case .replay = try decision(letter, topic: Self.copy) else {
                 throw InvalidArgument("it is left out")
             }
         }
     }
 
-    @Test("What was replayed or resolved is left out unless asked for again, and never more often than allowed")
+    @Test("Replayed or resolved letters are left out unless requested again, and never exceed the limit")
     func marks() throws {
         let replayed = #"{"state":"replayed","job":"j","at":1,"partitions":{"2":"17"}}"#
         let resolved = #"{"state":"resolved","job":"j","at":1,"partitions":{"2":"17"}}"#
@@ -289,7 +289,7 @@ struct ForeignLetterTests {
         #expect(try decision(often, isAgain: true) == .leaveOut(.overTheCap))
     }
 
-    @Test("What came of a replay that workers read is told by the dead letter's place and its event")
+    @Test("The outcome of a replay that workers read is found by the dead letter's place and its event")
     func outcomes() throws {
         func fate(_ outcome: String, _ place: String, calls: String = "") throws -> LetterFate {
             var (marks, outcomes) = (MarkIndex(), ReplayOutcomes())
@@ -308,7 +308,7 @@ struct ForeignLetterTests {
         #expect(unread.state == .replayed && unread.outcome == .notReported && unread.words == "replayed")
     }
 
-    @Test("Of what went to where workers do not read, the mark says so, and no count of outcomes is known")
+    @Test("For replays to other readers, the mark says so, and no count of outcomes is known")
     func unreported() throws {
         guard case .replay(let replay) = try decision(ForeignSample.spring(), topic: Self.copy) else {
             throw InvalidArgument("it is left out")
@@ -330,7 +330,7 @@ struct ForeignLetterTests {
         #expect(members.filter { ["delivered", "failedAgain"].contains($0.name) }.allSatisfy { $0.value == .null })
     }
 
-    @Test("A plan says which come several times, and which have no value")
+    @Test("A plan counts letters that occur several times and letters without a value")
     func warnings() throws {
         func sentences(_ entries: [DeadLetterEntry], _ topic: ForeignTopic = Self.topic) throws -> [String] {
             var plan = ReplayPlan()
@@ -365,7 +365,7 @@ struct ForeignLetterTests {
     }
 
     @Test(
-        "Groups and conditions take any exception in a foreign topic, and only a worker's reasons elsewhere")
+        "Groups and conditions accept any exception in a foreign topic, and only a worker's reasons elsewhere")
     func groups() throws {
         var table = GroupTable(.reason)
         for entry in [ForeignSample.spring(), ForeignSample.spring(offset: 18), ForeignSample.connect()] {

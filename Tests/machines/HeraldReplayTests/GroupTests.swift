@@ -14,7 +14,7 @@ struct GroupTests {
         return table.sorted
     }
 
-    @Test("The largest group comes first, with its first and last moment and what was done")
+    @Test("The largest group comes first, with its first and last moment and its replays")
     func counts() throws {
         let marks = #"{"state":"replayed","job":"j","at":1,"partitions":{"2":"17"}}"#
         let resolved = #"{"state":"resolved","job":"j","at":1,"partitions":{"2":"18"}}"#
@@ -44,13 +44,13 @@ struct GroupTests {
         #expect(groups(.hour, [SampleEntry.make()]).map(\.name) == ["hour=2026-11-21T08"])
     }
 
-    /// A history of calls for one push service, each `status` or `error`.
+    /// A history of calls for one push service, each with `status` or `error`.
     private static func history(_ service: String, _ ends: String...) -> String {
         let calls = ends.map { #"{"at":"2026-11-21T08:40:26.123Z","pns":"\#(service)",\#($0),"ms":12}"# }
         return "[" + calls.joined(separator: ",") + "]"
     }
 
-    @Test("It says how many notifications the letters are, and how many of the open ones may have arrived")
+    @Test("A group counts its notifications, and the open ones that may have arrived")
     func units() throws {
         var index = MarkIndex()
         index.add(
@@ -63,7 +63,7 @@ struct GroupTests {
             SampleEntry.make(offset: 18, ["herald-history": Self.history("apns", #""status":504"#)]),
             SampleEntry.make(offset: 19, ["herald-history": Self.history("apns", #""error":"connection refused""#)]),
             SampleEntry.make(offset: 20, timedOut),
-            // Its call without an answer was for a push service that did not fail in the end.
+            // Its unanswered call was for a push service that did not fail in the end.
             SampleEntry.make(offset: 21, ["herald-history": Self.history("wns", #""error":"timeout""#)]),
             SampleEntry.make(offset: 22, ["herald-pns": "", "herald-reason": "invalid"]),
         ]
@@ -75,7 +75,7 @@ struct GroupTests {
         #expect(groups(.reason, [letters[2]])[0].suggestion == "replay when the backend is well")
     }
 
-    @Test("A group of several reasons, or statuses, says that it is mixed and how to split it")
+    @Test("A group of several reasons or statuses is shown as mixed, with the option that splits it")
     func mixed() throws {
         let rejected = SampleEntry.make(["herald-reason": "rejected", "herald-status": "404"])
         let letters = [
@@ -88,7 +88,7 @@ struct GroupTests {
         let byReason = groups(.reason, letters)
         #expect(byReason[0].suggestion.hasPrefix("mixed (2 with status 404, 1 with status 410): split it by status"))
         #expect(groups(.status, letters).first?.suggestion.contains("backend.path") == true)
-        // What is done counts no more.
+        // Replayed and resolved letters no longer count.
         var index = MarkIndex()
         let mark = #"{"state":"resolved","job":"j","at":1,"partitions":{"2":"18"}}"#
         index.add(try #require(MarkRecord(decoding: Array(mark.utf8))))
@@ -97,7 +97,7 @@ struct GroupTests {
     }
 
     @Test(
-        "An invalid event names what a replay can correct, and nothing else",
+        "An invalid event names the members that a replay can correct, and nothing else",
         arguments: [
             ("user holds a space (U+0020) as character 2", "--set user=…"), ("pns holds \"fax\"", "--set pns=…"),
             ("message is empty", "--set message=…"), ("expiresAt is no RFC 3339 date-time", ""),
@@ -109,20 +109,20 @@ struct GroupTests {
         #expect(suggestion.hasSuffix(option), "\(suggestion)")
     }
 
-    @Test("A campaign that is called none is not taken for none")
+    @Test("A campaign with the name none is distinguished from no campaign")
     func none() {
         let found = groups(.campaign, [SampleEntry.make(), SampleEntry.make(["herald-campaign": "none"])])
         #expect(Set(found.map(\.name)) == ["campaign=none", "campaign=\"none\""])
     }
 
-    @Test("However many groups there are, a bounded number is remembered and the rest is counted together")
+    @Test("However many groups there are, a limited number is kept and the rest is counted together")
     func many() {
         let found = groups(.campaign, (0..<10_050).map { SampleEntry.make(["herald-campaign": "c\($0)"]) })
         #expect(found.count == 10_001 && found.last?.name == nil && found.last?.count == 50)
     }
 
     @Test(
-        "What to do follows from the reason and the status",
+        "The advice follows from the reason and the status",
         arguments: [
             ("malformed", "", "fix the producer"), ("rejected", "404", "backend.path"), ("rejected", "410", "resolve"),
             ("rejected", "400", "read the detail"), ("expired", "", "too late"),
@@ -135,7 +135,7 @@ struct GroupTests {
     }
 
     @Test(
-        "A message that is too long is no matter of limits.eventBytes; an event that is too large is",
+        "The advice for an oversized event is limits.eventBytes, but not for a message that is too long",
         arguments: [
             ("message has 5000 bytes of UTF-8; at most 4096 are allowed", "4096 bytes at most", "limits"),
             ("the value has 70000 bytes; at most 65536 are allowed", "raise limits.eventBytes", "4096"),

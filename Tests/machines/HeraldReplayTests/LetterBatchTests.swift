@@ -5,7 +5,7 @@ import Testing
 
 @testable import HeraldReplay
 
-@Suite("What goes in one transaction")
+@Suite("The content of one transaction")
 struct LetterBatchTests {
     private func letter(
         _ offset: Int64, partition: Int32 = 0, bytes: Int = 10, only services: [String]? = nil,
@@ -28,7 +28,7 @@ struct LetterBatchTests {
         return batch
     }
 
-    @Test("Letters that are alike share a mark; parts of the push services and corrections have their own")
+    @Test("Similar letters share a mark; parts of the push services and corrections have their own")
     func marks() {
         let batch = batch(
             letter(1), letter(2, only: ["apns"]), letter(3), letter(7, partition: 1), letter(4, correctedFor: ["wns"]),
@@ -40,7 +40,7 @@ struct LetterBatchTests {
         #expect(marks[2].partitions == ["0": "4"] && marks[2].pns == nil && marks[2].calls == ["wns"])
     }
 
-    @Test("It is full with 500 letters, or with four mebibytes")
+    @Test("A batch is full with 500 letters, or with four mebibytes")
     func bounds() {
         var batch = LetterBatch()
         for offset in 0..<499 as Range<Int64> { batch.add(letter(offset)) }
@@ -53,7 +53,7 @@ struct LetterBatchTests {
         #expect(batch.isFull)
     }
 
-    @Test("Its marks tell that it was written only when there are more of every letter than before")
+    @Test("Its marks prove that it was written only when every letter has more of them than before")
     func isMarked() throws {
         var marks = MarkIndex()
         let batch = batch(letter(1), letter(2))
@@ -74,7 +74,7 @@ struct LetterBatchTests {
     }
 }
 
-@Suite("What the state topic says")
+@Suite("The content of the state topic")
 struct KnownStateTests {
     private func add(_ key: String, _ value: String?, to known: inout KnownState) -> MarkRecord? {
         known.add(key: Array(key.utf8), value: value.map { Array($0.utf8) }, partition: 0, offset: 3)
@@ -82,7 +82,7 @@ struct KnownStateTests {
 
     private static let mark = #"{"state":"replayed","job":"j","at":1,"partitions":{"0":"5"}}"#
 
-    @Test("Marks of its own dead letters count, those of other topics and foreign keys do not")
+    @Test("Marks of the topic's own dead letters count, those of other topics and foreign keys do not")
     func prefixes() {
         var own = KnownState()
         var others = KnownState(foreignTopic: "orders.DLT")
@@ -93,7 +93,7 @@ struct KnownStateTests {
         #expect(own.marks.replayCount(partition: 0, offset: 5) == 1)
     }
 
-    @Test("The last lease counts, and one that is taken back is none")
+    @Test("The last lease counts, and a returned one does not")
     func lease() {
         var known = KnownState()
         let lease = Lease(
@@ -104,7 +104,7 @@ struct KnownStateTests {
         #expect(known.lease == nil)
     }
 
-    @Test("A damaged mark keeps everything from being replayed, until it is taken back")
+    @Test("A damaged mark prevents every replay until it is removed")
     func damaged() throws {
         var known = KnownState()
         _ = add("marks/j/0", "?", to: &known)

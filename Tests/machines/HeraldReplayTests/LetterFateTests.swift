@@ -4,7 +4,7 @@ import HeraldReplay
 import HeraldTime
 import Testing
 
-@Suite("What became of a dead letter")
+@Suite("The fate of a dead letter")
 struct LetterFateTests {
     private static func mark(_ more: String = "", state: String = "replayed") -> String {
         #"{"state":"\#(state)","job":"j","at":7,\#(more)"partitions":{"2":"17"}}"#
@@ -27,14 +27,14 @@ struct LetterFateTests {
         return LetterFate(of: SampleEntry.make(headers).facts, index, outcomes)
     }
 
-    @Test("Nothing was done about one that no mark names")
+    @Test("A letter that no mark names is open")
     func open() throws {
         #expect(try fate(marks: [], [("dead-lettered", "apns", 0)]) == .open)
         #expect(LetterFate(of: SampleEntry.make().facts, nil, ReplayOutcomes()) == .open)
         #expect(LetterFate.open.words == nil && LetterFate.open.isOpen)
     }
 
-    @Test("A replay unchanged, with a fresh key or another user is told by its push services' outcomes")
+    @Test("A replay's fate, unchanged, with a fresh key or another user, follows from the outcomes")
     func unchanged() throws {
         let delivered = try fate(marks: [Self.mark()], [("delivered", "apns", 1), ("delivered", "gcm", 1)])
         #expect(delivered.state == .replayed && delivered.outcome == .delivered && !delivered.isOpen)
@@ -46,7 +46,7 @@ struct LetterFateTests {
     }
 
     @Test(
-        "One that expired, was cancelled or is a dead letter again has failed",
+        "A replay that expired, was cancelled or is a dead letter again has failed",
         arguments: [
             "expired", "cancelled", "dead-lettered",
         ])
@@ -55,7 +55,7 @@ struct LetterFateTests {
         #expect(fate.outcome == .failedAgain && fate.words == "replayed, and failed again")
     }
 
-    @Test("A replay for another push service is told by that one's outcome, by request and replay number")
+    @Test("The fate of a replay to another push service is that one's outcome, by request and replay number")
     func otherPushService() throws {
         let mark = Self.mark(#""calls":["wns"],"#)
         let delivered = try fate(marks: [mark], [("dead-lettered", "apns", 0), ("delivered", "wns", 1)])
@@ -70,7 +70,7 @@ struct LetterFateTests {
         #expect(try fate(marks: [mark], [("dead-lettered", "wns", 1)]).outcome == .failedAgain)
     }
 
-    @Test("Of an event that named no push service, all that the correction named have to be delivered")
+    @Test("If the event named no push service, all push services of the correction have to be delivered")
     func malformed() throws {
         let (headers, mark) = (["herald-pns": ""], Self.mark(#""calls":["apns","gcm"],"#))
         #expect(try fate(headers, marks: [mark], [("delivered", "apns", 1)]).outcome == .notKnown)
@@ -79,7 +79,7 @@ struct LetterFateTests {
         #expect(try fate(headers, marks: [mark], [("dead-lettered", nil, 1)]).outcome == .failedAgain)
     }
 
-    @Test("A replay as a whole that follows a corrected one counts, with the push services that it called")
+    @Test("A replay as a whole after a corrected one counts, with the push services that it called")
     func twice() throws {
         let marks = [Self.mark(#""calls":["wns"],"#), Self.mark()]
         let results: [(String, String?, Int)] = [
@@ -91,7 +91,7 @@ struct LetterFateTests {
         #expect(again.outcome == .delivered && again.correctedPushServices == ["wns"])
     }
 
-    @Test("One of which parts were replayed is open for the others")
+    @Test("A letter with replayed parts is open for the others")
     func parts() throws {
         let apns = Self.mark(#""pns":["apns"],"#)
         let part = try fate(marks: [apns], [("delivered", "apns", 1)])
@@ -102,14 +102,14 @@ struct LetterFateTests {
         #expect(both.state == .replayed && both.outcome == .failedAgain)
     }
 
-    @Test("One that was dealt with otherwise is resolved; what is replayed after that is replayed")
+    @Test("A letter that was dealt with otherwise is resolved; a later replay makes it replayed")
     func resolved() throws {
         let resolved = try fate(marks: [Self.mark(state: "resolved")], [])
         #expect(resolved.state == .resolved && resolved.outcome == nil && resolved.words == "resolved")
         #expect(try fate(marks: [Self.mark(state: "resolved"), Self.mark()], []).state == .replayed)
     }
 
-    @Test("Of one that does not say which request it was no outcome is known")
+    @Test("A letter that does not name its request has no known outcome")
     func unnamed() throws {
         let fate = try fate(["herald-origin": ""], marks: [Self.mark()], [("delivered", "apns", 1)])
         #expect(fate.state == .replayed && fate.outcome == .notKnown)

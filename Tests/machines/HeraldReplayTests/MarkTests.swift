@@ -15,7 +15,7 @@ struct MarkTests {
     }
 
     @Test(
-        "A record marks no more offsets than a transaction has, however many ranges it writes",
+        "A record marks at most as many offsets as a transaction has, however many ranges it contains",
         arguments: ["", "\"apns\""])
     func mostOffsets(pns: String) throws {
         let ranges = (0..<40).map { "\($0 * 200_000)-\($0 * 200_000 + 9_999)" }.joined(separator: ",")
@@ -29,7 +29,7 @@ struct MarkTests {
     }
 
     @Test(
-        "A mark of a moment that cannot be is a mark, and results are looked for from their beginning",
+        "A mark of an impossible moment is a mark, and results are read from their beginning",
         arguments: [
             Int64.min, -1, .max,
         ])
@@ -40,7 +40,7 @@ struct MarkTests {
         #expect(marks.firstReplayAt == 0 && marks.isReplayed([], partition: 0, offset: 5))
     }
 
-    @Test("A lease since a moment that cannot be is nobody's", arguments: [Int64.min, -1, .max, 1])
+    @Test("A lease since an impossible moment belongs to no job", arguments: [Int64.min, -1, .max, 1])
     func leases(since: Int64) throws {
         let text = """
             {"job":"j","owner":"ann@web1","process":{"boot":"b","namespace":"n","id":1,"started":"1"},"work":"w",
@@ -49,7 +49,7 @@ struct MarkTests {
         #expect((Lease(decoding: Array(text.utf8)) != nil) == (since == 1))
     }
 
-    @Test("A damaged mark keeps replays away until a record of its key takes it back")
+    @Test("A damaged mark prevents replays until a record of its key removes it")
     func damages() throws {
         var damages = MarkDamages()
         damages.note(isDamaged: false, key: "marks/a/1", place: "0:1")
@@ -62,7 +62,7 @@ struct MarkTests {
         #expect(damages.sentence == nil)
     }
 
-    @Test("A set of offsets is what a set of numbers is, however far they are apart")
+    @Test("A set of offsets equals a set of numbers, however far apart they are")
     func offsets() {
         var generator = SplitMix64(seed: 1)
         var offsets = OffsetSet()
@@ -86,7 +86,7 @@ struct MarkTests {
         #expect(OffsetSet().bounds == nil)
     }
 
-    @Test("Ranges and single offsets are marked, and nothing beside them")
+    @Test("Ranges and single offsets are marked, and no others")
     func ranges() throws {
         var marks = MarkIndex()
         marks.add(try record(#"{"0":"5-9,12","3":"0"}"#))
@@ -97,7 +97,7 @@ struct MarkTests {
     }
 
     @Test(
-        "What is written wrongly in a mark is left out, and takes no time",
+        "Malformed parts of a mark are skipped, and cost no time",
         arguments: [
             "x", "9-5", "-3", "1-2-3", "", "0-9223372036854775807", "99999999999999999999",
         ])
@@ -108,7 +108,7 @@ struct MarkTests {
         #expect(marks.replayCount(partition: 0, offset: 2) == 0)
     }
 
-    @Test("Some push services, then the others, make the whole")
+    @Test("Marks of some push services and then of the others mark the whole letter")
     func parts() throws {
         var marks = MarkIndex()
         let all = ["apns", "gcm"]
@@ -125,7 +125,7 @@ struct MarkTests {
         #expect(marks.isReplayed(all, partition: 0, offset: 5), "a part after the whole leaves it whole")
     }
 
-    @Test("Resolved is another thing than replayed")
+    @Test("A resolved letter is not a replayed one")
     func resolved() throws {
         var marks = MarkIndex()
         marks.add(try record(#"{"0":"5"}"#, state: "resolved"))

@@ -9,7 +9,7 @@ import Testing
 
 @testable import HeraldReplay
 
-/// Jobs beside one another over topics in memory, one action or input at a time, with faults and kills between any two.
+/// Concurrent jobs on topics in memory, one action or input at a time, with faults and kills between any two.
 struct ReplayBench {
     /// A job's process.
     private struct Process {
@@ -19,7 +19,7 @@ struct ReplayBench {
         var reports: [BatchWriter.Report] = []
         var epoch = 0
         var offered: [OutgoingRecord] = []
-        /// The commit that was made, although the process does not know it.
+        /// The commit that was made without the process's knowledge.
         var madeCommit: UInt64?
         var nextLetter: Int64 = 0
         var isGathering = false
@@ -38,12 +38,12 @@ struct ReplayBench {
     private var jobCount = 0
     private var processes: [Process] = []
 
-    /// How often each dead letter was replayed.
+    /// The number of replays of each dead letter.
     private(set) var published: [Int64: Int] = [:]
     private(set) var ends: [PublicationEnd] = []
     var hasFaults = true
 
-    /// - Parameter sees: processes know of each other whether they live, as on one machine.
+    /// - Parameter sees: whether processes can see that others live, as on one machine.
     init(letters count: Int64, seed: UInt64, sees: Bool) {
         self.count = count
         self.sees = sees
@@ -53,7 +53,7 @@ struct ReplayBench {
     var isDone: Bool { published.count == Int(count) }
     var isOver: Bool { isDone && processes.isEmpty }
 
-    /// Something happens: a step of a job, a kill, a start.
+    /// Takes one turn: a step of a job, a kill or a start.
     mutating func turn() throws {
         switch draw(100) {
         case 0...1 where !processes.isEmpty: processes.remove(at: draw(processes.count))
@@ -62,7 +62,7 @@ struct ReplayBench {
         }
     }
 
-    /// One more job, without faults or rivals, to its end.
+    /// Runs one more job to its end, without faults or rivals.
     mutating func finish() throws {
         (processes, hasFaults) = ([], false)
         start()
@@ -139,7 +139,7 @@ struct ReplayBench {
             processes[index].machine.receive(try ReplayScript.result(of: offset))
         }
         if hand(index) { return }
-        // Nothing is left to do: it is later.
+        // No actions are left: time passes.
         now = now.advanced(by: .milliseconds(draw(2_000)))
     }
 
@@ -211,7 +211,7 @@ struct ReplayBench {
         }
     }
 
-    /// The transaction becomes visible, once.
+    /// Makes the transaction visible, once.
     private mutating func make(_ number: UInt64, _ index: Int) {
         guard processes[index].madeCommit != number else { return }
         processes[index].madeCommit = number
@@ -240,7 +240,7 @@ struct ReplayBench {
 @Suite("Jobs on dead letters that are killed, fenced and in doubt")
 struct ReplayKillTests {
     @Test(
-        "However often jobs are killed and started, also beside one another, each is replayed exactly once",
+        "However often concurrent jobs are killed and started, each letter is replayed exactly once",
         arguments: [true, false])
     func kills(sees: Bool) throws {
         var takenOver = 0

@@ -5,7 +5,7 @@ import Testing
 
 @testable import HeraldReplay
 
-@Suite("What a replay may touch")
+@Suite("The topics that a replay may use")
 struct ReplayContextTests {
     private func context(requests: [String], foreign: String? = nil, to destination: String? = nil) -> ReplayContext {
         var topics = Topics()
@@ -17,7 +17,7 @@ struct ReplayContextTests {
         return context
     }
 
-    /// What becomes of a letter of others.
+    /// The decision on a letter of another program.
     private func decision(
         _ letter: DeadLetterEntry, requests: [String], to destination: String? = nil
     ) -> ReplayRules.Decision {
@@ -26,7 +26,7 @@ struct ReplayContextTests {
         return context.rules.decision(for: &letter, MarkIndex(), now: SampleEntry.moment)
     }
 
-    @Test("A dead letter's header makes nobody read another topic than those of requests")
+    @Test("A dead letter's header can only select request topics for reading")
     func requestOfLetter() {
         let context = context(requests: ["notifications", "notifications.bulk"])
         let own = SampleEntry.make(["herald-origin": "notifications.bulk/3/99"])
@@ -36,7 +36,7 @@ struct ReplayContextTests {
         }
     }
 
-    @Test("A letter of others goes back to a request topic alone; anywhere else only where --to says")
+    @Test("A foreign letter is replayed to a request topic only; to other topics only with --to")
     func destinationOfForeignLetter() throws {
         let letter = ForeignSample.spring()
         #expect(decision(letter, requests: ["notifications", "orders"]).topic == "orders")
@@ -48,14 +48,14 @@ struct ReplayContextTests {
     }
 
     @Test(
-        "Only what goes where others read is watched for what comes back", arguments: [nil, "notifications", "orders"])
+        "Only replays to others' topics are watched for returning letters", arguments: [nil, "notifications", "orders"])
     func watched(destination: String?) {
         let context = context(requests: ["notifications"], foreign: "orders.DLT", to: destination)
         #expect(context.watchedTopic == (destination == "orders" ? "orders.DLT" : nil))
         #expect(self.context(requests: ["notifications"]).watchedTopic == nil)
     }
 
-    @Test("Who replays a letter of others that came from elsewhere is told where from, and what to do")
+    @Test("Foreign letters from other topics are refused with their origins and the remedy")
     func refusalOfForeignLetter() throws {
         let context = context(requests: ["notifications"], foreign: "orders.DLT")
         var plan = ReplayPlan()
@@ -73,14 +73,14 @@ struct ReplayContextTests {
         #expect(throws: Never.self) { try context.checkOrigins(of: ReplayPlan()) }
     }
 
-    @Test("The replays' name lies outside of the workers' prefix, so that no worker's rights end a replay")
+    @Test("The replays' name lies outside of the workers' prefix, so that no right of a worker can end a replay")
     func transactionalID() {
         #expect(context(requests: ["notifications"]).transactionalID == "herald.dlq-notifications.dead-letter.state")
     }
 }
 
 extension ReplayRules.Decision {
-    /// Where it is published; `nil` when it is left out.
+    /// The topic of the replay; `nil` when it is left out.
     fileprivate var topic: String? {
         if case .replay(let replay) = self { replay.topic } else { nil }
     }

@@ -6,10 +6,10 @@ import Testing
 
 @testable import HeraldReplay
 
-@Suite("What a plan comes to")
+@Suite("The forecast of a plan")
 struct ReplayForecastTests {
     @Test(
-        "A rate that nobody can mean, or a speed that workers cannot have, ends no process", arguments: [1e-300, 1e300])
+        "An absurd rate, or an impossible speed of workers, traps nothing", arguments: [1e-300, 1e300])
     func extremes(perSecond: Double) throws {
         var plan = ReplayPlan()
         var entry = SampleEntry.make()
@@ -39,7 +39,7 @@ struct ReplayForecastTests {
         return ReplayForecast(plan, ReplayOptions(), outcomesPerSecond: nil).doubt
     }
 
-    @Test("Those whose calls timed out or were cut off may have arrived; a fresh key makes them strangers")
+    @Test("Letters whose calls timed out or were cut off may have arrived; with a fresh key they count as new")
     func mayHaveArrived() {
         var rules = ReplayRules(maximumReplays: 5, requestTopics: ["notifications"])
         let letters = [
@@ -55,7 +55,7 @@ struct ReplayForecastTests {
         #expect(doubt(rules, letters) == nil, "gcm's calls are not repeated")
     }
 
-    @Test("A correction names what it changes, also of what was no event; what stays is not named")
+    @Test("A correction names its changes, even of an invalid event; unchanged members are not named")
     func corrections() throws {
         var rules = ReplayRules(maximumReplays: 5, requestTopics: ["notifications"])
         var change = EventChange()

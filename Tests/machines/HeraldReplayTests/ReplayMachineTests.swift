@@ -15,7 +15,7 @@ import Testing
 struct ReplayMachineTests {
     private typealias Script = ReplayScript
 
-    @Test("It looks, claims the name, reads the marks, takes the lease, publishes with marks, and gives it back")
+    @Test("It looks, claims the name, reads the marks, takes the lease, publishes with marks, and returns it")
     func wholeWay() throws {
         var script = Script(0..<3)
         script.pass(0)
@@ -72,7 +72,7 @@ struct ReplayMachineTests {
         }
     }
 
-    @Test("A lease that is over is free, whatever its process does")
+    @Test("An expired lease is free, whatever its process does")
     func leaseThatIsOver() {
         var script = Script()
         script.lease(of: "replay-9", isOver: true)
@@ -101,7 +101,8 @@ struct ReplayMachineTests {
         #expect(String(decoding: audit, as: UTF8.self).contains(#""tookOverFrom":"replay-9""#))
     }
 
-    @Test("One that is renewed while it is watched, or at the last look, is another job's", arguments: [true, false])
+    @Test(
+        "A lease that is renewed while it is watched, or at the last look, is not taken", arguments: [true, false])
     func renewed(isWatching: Bool) {
         var script = Script()
         script.lease(of: "replay-9")
@@ -113,7 +114,7 @@ struct ReplayMachineTests {
         #expect(script.machine.isOver)
     }
 
-    @Test("One whose process ends while it is watched is free")
+    @Test("A lease whose process ends while it is watched is free")
     func holderEnds() {
         var script = Script()
         script.lease(of: "replay-9")
@@ -123,7 +124,7 @@ struct ReplayMachineTests {
         #expect(script.take() == ["look", "watch", "claim"])
     }
 
-    @Test("It renews its lease every 3 s in which it writes nothing, also while it is paused")
+    @Test("It renews its lease every 3 s without another write, even while it is paused")
     func renewal() {
         var script = Script.working()
         script.machine.pause(ReplayScript.pause)
@@ -137,9 +138,9 @@ struct ReplayMachineTests {
         #expect(script.take() == ["commit"])
     }
 
-    // MARK: What it can't begin
+    // MARK: Failures to begin
 
-    @Test("A state topic that can't be read, and a name that can't be claimed, leave nothing behind")
+    @Test("An unreadable state topic and a name that cannot be claimed leave nothing behind")
     func notBegun() {
         for fail: (inout Script) -> Void in [
             { $0.machine.stateNotRead(ToolFailure("no"), now: $0.moment) },
@@ -194,7 +195,7 @@ struct ReplayMachineTests {
         #expect(failure.description.contains("delivery.guarantee: at-least-once"))
     }
 
-    @Test("Letters that can't be read give the lease back, and nothing has begun")
+    @Test("When letters cannot be read it gives the lease back, and has not begun")
     func lettersNotStarted() {
         var script = Script.working()
         script.machine.lettersNotStarted(ToolFailure("gone"))
@@ -206,7 +207,7 @@ struct ReplayMachineTests {
 
     // MARK: Doubt
 
-    @Test("A commit in doubt that was made is not written again; one that was not is", arguments: [true, false])
+    @Test("A commit in doubt that was made is not written again; a lost one is", arguments: [true, false])
     func doubt(isMade: Bool) {
         var script = Script.writing()
         _ = script.take()
@@ -218,7 +219,7 @@ struct ReplayMachineTests {
         #expect(script.machine.progress.replayed == 1)
     }
 
-    @Test("A result that comes before it knows of its commit counts", arguments: [true, false])
+    @Test("A result that arrives before the outcome of its commit counts", arguments: [true, false])
     func earlyResult(isInDoubt: Bool) throws {
         var script = Script.writing()
         _ = script.take()
@@ -233,7 +234,7 @@ struct ReplayMachineTests {
         #expect(script.take().last == "gather", "the next batch begins")
     }
 
-    @Test("Fenced by no other job it goes on; fenced by another job's lease it ends, and writes nothing more")
+    @Test("Fenced by no other job it continues; fenced by another job's lease it ends, and writes nothing more")
     func fenced() {
         for isRival in [false, true] {
             var script = Script.writing()
@@ -246,7 +247,7 @@ struct ReplayMachineTests {
         }
     }
 
-    @Test("What the marks of another job say while it was fenced counts for what comes behind")
+    @Test("Another job's marks from the time of the fence count for the letters that follow")
     func rivalsMarks() throws {
         var script = Script.working(0..<3) { options, _ in options.ramp = Ramp(steps: []) }
         script.hand(0)
@@ -264,7 +265,7 @@ struct ReplayMachineTests {
         #expect(script.take().last == "e2 2:2 lease" && script.machine.progress.skipped == 1)
     }
 
-    @Test("It claims the name ten times in a row at most, and a write between counts anew")
+    @Test("It claims the name at most ten times in a row, and a write in between restarts the count")
     func claims() {
         var script = Script.writing()
         for _ in 0..<LetterPublication.claimLimit {
@@ -275,7 +276,7 @@ struct ReplayMachineTests {
         #expect(script.machine.end == .takenOver)
     }
 
-    @Test("The lease that is renewed, and the last words, are written again after the name was lost")
+    @Test("A renewed lease and the last records are written again after the name was lost")
     func harmless() {
         var script = Script.working()
         script.pass(3_000)
@@ -290,7 +291,7 @@ struct ReplayMachineTests {
         #expect(script.machine.end == .interrupted)
     }
 
-    @Test("No broker answers any more: what is marked is done, and another start goes on")
+    @Test("When no broker answers any more, marked letters are done, and another start continues")
     func unreachable() {
         var script = Script.writing()
         script.report(.produced)
@@ -303,7 +304,7 @@ struct ReplayMachineTests {
         #expect(failure.kind == .unreachable && failure.description.contains("the marks tell what was done"))
     }
 
-    @Test("Marks that can't be read after a claim end it without a word: the lease may be another job's")
+    @Test("Unreadable marks after a claim end it without a record: the lease may be another job's")
     func marksNotRead() {
         var script = Script.writing()
         script.commit(Script.fence, false)
@@ -314,9 +315,9 @@ struct ReplayMachineTests {
         #expect(script.machine.end == .failed(ToolFailure("no")) && script.take() == [])
     }
 
-    // MARK: Refused
+    // MARK: Refusals
 
-    @Test("Too large together they are written in halves, alone without the history, and else stay as they are")
+    @Test("Letters too large together are written in halves, then without the history, then left as they are")
     func tooLarge() throws {
         var script = Script.working(0..<3) { options, _ in options.ramp = Ramp(steps: []) }
         script.hand(0, 1, 2)
@@ -339,7 +340,7 @@ struct ReplayMachineTests {
         #expect(progress.replayed == 2 && progress.tooLarge == 1)
     }
 
-    @Test("One that is too large goes without its history")
+    @Test("A letter that is too large goes without its history")
     func withoutHistory() {
         var script = Script.working(0..<1)
         var headers = HeaderList()
@@ -363,7 +364,7 @@ struct ReplayMachineTests {
         #expect(script.machine.progress.replayed == 1 && script.machine.progress.tooLarge == 0)
     }
 
-    @Test("A topic that is gone or forbidden ends it, with its last words", arguments: [true, false])
+    @Test("A missing or forbidden topic ends it, with its last records", arguments: [true, false])
     func refused(isForbidden: Bool) {
         var script = Script.writing()
         _ = script.take()
@@ -382,7 +383,7 @@ struct ReplayMachineTests {
         #expect(script.machine.progress.replayed == 0)
     }
 
-    @Test("Last words that are refused leave what came before them as it was")
+    @Test("A refusal of the last records leaves the earlier ones unchanged")
     func lastWordsRefused() {
         for (isStopped, end) in [(true, "paused"), (false, "failed")] {
             var script = Script.working(0..<1) { options, _ in options.patience = .zero }
@@ -406,7 +407,7 @@ struct ReplayMachineTests {
 
     // MARK: Stops, pauses, outcomes
 
-    @Test("Told to stop amid a transaction, it commits it, and writes nothing behind it")
+    @Test("A stop during a transaction commits it, and writes nothing more")
     func stops() {
         var script = Script.writing()
         script.stop()
@@ -419,7 +420,7 @@ struct ReplayMachineTests {
         #expect(script.machine.end == .interrupted)
     }
 
-    @Test("Told to stop, it leaves what is gathered and not written to a later replay")
+    @Test("A stop leaves letters that are gathered and not written to a later replay")
     func stopsGathering() {
         var script = Script.working(0..<9) { options, _ in options.ramp = Ramp(steps: []) }
         script.hand(0, 1)
@@ -428,7 +429,7 @@ struct ReplayMachineTests {
         #expect(script.take() == ["free paused"])
     }
 
-    @Test("Told to stop before it has the lease, it leaves that alone")
+    @Test("A stop before it has the lease leaves the lease unchanged")
     func stopsEarly() {
         var script = Script()
         script.pass(0)
@@ -436,7 +437,7 @@ struct ReplayMachineTests {
         #expect(script.machine.end == .interrupted && !script.machine.hasBegun && script.take() == ["look"])
     }
 
-    @Test("Told to stop when all is published, it is complete, whatever the outcomes")
+    @Test("A stop after the last letter makes it complete, whatever the outcomes")
     func stopsAtEnd() {
         var script = Script.working(0..<1)
         script.hand(0)
@@ -450,7 +451,7 @@ struct ReplayMachineTests {
         #expect(script.take().last == "free complete")
     }
 
-    @Test("A pause holds what is gathered, and its end lets it go")
+    @Test("A pause holds gathered letters, and its end releases them")
     func pauses() {
         var script = Script.working(0..<9) { options, _ in options.ramp = Ramp(steps: []) }
         script.hand(0, 1)
@@ -463,7 +464,7 @@ struct ReplayMachineTests {
         #expect(script.take() == ["e0 e1 0:0-1 lease"] && script.waits == .transaction)
     }
 
-    @Test("A canary that fails again stops it, and nothing behind it is touched")
+    @Test("A canary that fails again stops it, and no later letter is replayed")
     func canary() throws {
         var script = Script.writing()
         script.commit()
@@ -475,7 +476,7 @@ struct ReplayMachineTests {
         #expect(script.machine.progress.replayed == 1 && script.machine.progress.failed == 1)
     }
 
-    @Test("Outcomes that do not come end it after its patience, in which no pause counts")
+    @Test("Missing outcomes end it after its patience, in which no pause counts")
     func patience() {
         var script = Script.writing()
         script.commit()
@@ -497,7 +498,7 @@ struct ReplayMachineTests {
         #expect(script.now.nanoseconds / 1_000_000 - 700_000 - 600_000 < 4_000)
     }
 
-    @Test("Its patience is a timer: after a batch, and at the end of all", arguments: [1, 3])
+    @Test("Its patience is a timer: after a batch, and at the end", arguments: [1, 3])
     func patienceTimer(count: Int64) throws {
         var script = Script.working(0..<count) { options, _ in options.patience = .seconds(1) }
         script.hand(0)
@@ -511,7 +512,7 @@ struct ReplayMachineTests {
         #expect(script.take().last == (count == 1 ? "free complete" : "free outcome-timeout"))
     }
 
-    @Test("Letters and outcomes that can't be read any more end it, behind what is being written")
+    @Test("Letters and outcomes that become unreadable end it, after the transaction under way")
     func readingFails() {
         var script = Script.writing()
         script.machine.readingFailed(ToolFailure("no"))
@@ -524,7 +525,7 @@ struct ReplayMachineTests {
         #expect(script.machine.end == .failed(ToolFailure("no")))
     }
 
-    @Test("Letters that the plan has not, and those that were dealt with meanwhile, are left alone")
+    @Test("Letters outside of the plan, and letters dealt with meanwhile, are not replayed")
     func leftAlone() {
         var script = Script(0..<3) { options, _ in options.ramp = Ramp(steps: []) }
         script.state = [("marks/x/0", Array(#"{"state":"resolved","job":"x","at":1,"partitions":{"2":"1"}}"#.utf8))]
@@ -535,7 +536,7 @@ struct ReplayMachineTests {
         #expect(script.take() == ["e0 e2 0:0,2 lease"] && script.machine.progress.skipped == 1)
     }
 
-    @Test("Of others' dead letters the ones that come back count, and the wait after a batch ends by itself")
+    @Test("Foreign dead letters count when they return, and the wait after a batch ends by itself")
     func foreign() {
         let foreign = ForeignTopic(name: "orders.DLT", destination: "orders", own: Topics())
         for isBack in [false, true] {
@@ -588,7 +589,7 @@ struct ReplayMachineTests {
         #expect(offset == 20 && seconds >= 1.8 && seconds < 2.5, "\(seconds)")
     }
 
-    @Test("When there is room again for more than was handed over, letters are asked for again")
+    @Test("When there is room again for more letters than were handed over, letters are requested again")
     func roomAgain() {
         var script = Script.working(0..<9) { options, _ in
             (options.rate, options.ramp, options.patience) = (10, Ramp(steps: []), .zero)
@@ -596,14 +597,14 @@ struct ReplayMachineTests {
         script.pass(100)
         #expect(script.take() == ["gather"])
         #expect(script.hand(0, 1, 2, 3) == [2, 3], "the rate allows two, and there its client stops")
-        // The next one was allowed before these were written.
+        // The next letter was allowed before these were written.
         script.pass(100)
         #expect(script.take() == ["gather"] && script.hand(2, 3) == [3])
     }
 
     // MARK: Resolving
 
-    @Test("What was dealt with in another way is marked in transactions of ten thousand")
+    @Test("Letters dealt with in another way are marked in transactions of ten thousand")
     func resolves() {
         var plan = ResolvePlan()
         for offset in 0..<10_001 as Range<Int64> { plan.add(SampleEntry.make(offset: offset), nil) }
@@ -648,7 +649,7 @@ struct ReplayMachineTests {
                 _ = script.take()
             }
         }
-        // The others are a campaign's.
+        // The others belong to a campaign.
         #expect(
             seen == Set(PublicationPhase.Name.allCases).subtracting([.learning, .placing, .counting, .closing]),
             "\(seen)")

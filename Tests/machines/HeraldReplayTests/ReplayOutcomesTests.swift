@@ -4,7 +4,7 @@ import HeraldReplay
 import HeraldTime
 import Testing
 
-@Suite("What came of replays")
+@Suite("The outcomes of replays")
 struct ReplayOutcomesTests {
     private static let whole = #"{"state":"replayed","job":"j","at":7,"partitions":{"2":"17"}}"#
     private static let apns = #"{"state":"replayed","job":"j","at":5,"pns":["apns"],"partitions":{"2":"17"}}"#
@@ -31,7 +31,7 @@ struct ReplayOutcomesTests {
         return outcomes
     }
 
-    @Test("All of it has to be delivered, one failure is a failure, and what has no outcome is not known yet")
+    @Test("All push services have to be delivered, one failure is a failure, and a missing outcome is unknown")
     func parts() throws {
         let (entry, index) = (SampleEntry.make(), try index(Self.whole))
         #expect(outcomes().outcome(of: entry, MarkIndex()) == nil, "it was not replayed")
@@ -61,7 +61,7 @@ struct ReplayOutcomesTests {
         #expect(outcomes(failed).outcome(of: entry, twice) == .notKnown, "the second is under way")
     }
 
-    @Test("Of a part only that part is asked for, and an event that does not decode has one outcome")
+    @Test("A replayed part has the outcomes of that part, and an event that does not decode has one outcome")
     func partly() throws {
         let outcomes = outcomes(try result("delivered", "apns"))
         #expect(try outcomes.outcome(of: SampleEntry.make(), index(Self.apns)) == .delivered)
@@ -71,7 +71,7 @@ struct ReplayOutcomesTests {
         #expect(try index(Self.whole, Self.apns).firstReplayAt == 5 && index().firstReplayAt == nil)
     }
 
-    @Test("A place or an id that nothing has is told")
+    @Test("A place or an id without a letter is reported")
     func named() throws {
         var request = Selection.Request()
         request.ids = ["e1", "2:17", "2:18", "typo"]

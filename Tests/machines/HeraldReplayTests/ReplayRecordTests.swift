@@ -8,7 +8,7 @@ import Testing
 
 @testable import HeraldReplay
 
-@Suite("What a replay writes, and what comes of it")
+@Suite("The records of a replay, and their outcomes")
 struct ReplayRecordTests {
     private func headers(_ list: HeaderList) -> [String] {
         (0..<list.count).map { index in
@@ -27,7 +27,7 @@ struct ReplayRecordTests {
         return replay
     }
 
-    @Test("The key, the bytes and the original headers stay; of Herald's a worker gets what it honours")
+    @Test("The key, the bytes and the original headers stay; of Herald's headers, the ones that workers honour")
     func record() throws {
         let entry = SampleEntry.make([
             "herald-history": "[]", "herald-replays": "1", "herald-key": "k", "herald-campaign": "spring",
@@ -43,14 +43,14 @@ struct ReplayRecordTests {
             ])
     }
 
-    @Test("A fresh key takes the place of a former one")
+    @Test("A fresh key replaces a former one")
     func freshKey() throws {
         let entry = SampleEntry.make(["herald-key": "old"])
         let record = OutgoingRecord(try replay(entry), of: entry, freshKey: "new", trace: nil)
         #expect(headers(record.headers).filter { $0.hasPrefix("herald-key") } == ["herald-key=new"])
     }
 
-    @Test("It is linked to the span of the replay, or without one to that of the dead letter")
+    @Test("A replay is linked to its own span, or without one to the dead letter's")
     func link() throws {
         let deadLetter = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
         let entry = SampleEntry.make(["herald-traceparent": deadLetter])
@@ -64,7 +64,7 @@ struct ReplayRecordTests {
         #expect(try links(trace) == ["herald-traceparent=\(own)"])
     }
 
-    @Test("A worker reads the replay as the event with what is left to do")
+    @Test("A worker reads the replay as the event with its remaining push services")
     func decoded() throws {
         let entry = SampleEntry.make()
         let record = OutgoingRecord(try replay(entry), of: entry, freshKey: nil, trace: nil)
@@ -88,7 +88,7 @@ struct ReplayRecordTests {
         return try NotificationResult(decoding: Array(text.utf8))
     }
 
-    @Test("Outcomes are counted once, for the batch that they belong to, and only those that were waited for")
+    @Test("Outcomes are counted once, for the batch that they belong to, and only if they are expected")
     func outcomes() throws {
         var tally = ReplayTally()
         tally.beginBatch()
@@ -119,7 +119,7 @@ struct ReplayRecordTests {
         #expect(tally.batch.failed == 3 && tally.batch.open == 0)
     }
 
-    @Test("A process tells itself from others, living or not")
+    @Test("A process distinguishes itself from others, living or not")
     func processes() {
         #expect(ProcessIdentity.current.isCertainlyAlive && !ProcessIdentity.current.hasEnded)
         var other = ProcessIdentity.current

@@ -6,7 +6,7 @@ import Testing
 
 @testable import HeraldReplay
 
-@Suite("What a replay takes")
+@Suite("The selection of a replay")
 struct ReplayRulesTests {
     private static let now = SampleEntry.moment.advanced(by: .minutes(1))
 
@@ -36,7 +36,7 @@ struct ReplayRulesTests {
     private static let part = #"{"state":"replayed","job":"j","at":1,"pns":["apns"],"partitions":{"2":"17"}}"#
     private static let resolved = #"{"state":"resolved","job":"j","at":1,"partitions":{"2":"17"}}"#
 
-    @Test("A dead letter goes to the topic of its origin when that is a request topic, else to the first")
+    @Test("A dead letter goes to its origin's topic when that is a request topic, otherwise to the first one")
     func topics() throws {
         #expect(try decision(SampleEntry.make()) == replay())
         #expect(
@@ -44,7 +44,7 @@ struct ReplayRulesTests {
             "a header chooses no topic")
     }
 
-    @Test("A corrected dead letter goes out as a valid event, under its own user's key, to those that are left")
+    @Test("A corrected dead letter is a valid event, under its own user's key, for the remaining push services")
     func corrected() throws {
         func change(_ rules: inout ReplayRules) {
             rules.correction = .members(EventChange(user: "bob", pushServices: ["gcm", "wns"]))
@@ -60,7 +60,7 @@ struct ReplayRulesTests {
         #expect(replay.pushServices == ["gcm"])
     }
 
-    @Test("An event that did not decode goes to all that it names when it is corrected")
+    @Test("A corrected event that did not decode goes to all push services that it names")
     func correctedInvalid() throws {
         let entry = SampleEntry.make(
             value: #"{"id":"e1","user":"ann","message":"Hello","pns":"apnss"}"#,
@@ -74,7 +74,7 @@ struct ReplayRulesTests {
         #expect(replay.corrected?.key == Array("ann".utf8))
     }
 
-    @Test("What would still be no event, or was not the one that was edited, is left out")
+    @Test("A letter that stays invalid, or that is not the edited one, is left out")
     func stillInvalid() throws {
         let invalid = SampleEntry.make(value: #"{"id":"e1","message":"","pns":"apns"}"#)
         #expect(
@@ -88,7 +88,7 @@ struct ReplayRulesTests {
                 == .leaveOut(.stillInvalid))
     }
 
-    @Test("The expiry that counts is the corrected event's")
+    @Test("The corrected event's expiry counts")
     func correctedExpiry() throws {
         let expired = #"{"user":"ann","message":"Hi","pns":"apns","expiresAt":"2020-01-01T00:00:00Z"}"#
         let event = Array(#"{"user":"ann","message":"Hi","pns":"apns"}"#.utf8)
@@ -103,12 +103,12 @@ struct ReplayRulesTests {
         #expect(replay.corrected?.value == event && replay.pushServices == ["apns"])
     }
 
-    @Test("Without an origin it is no dead letter", arguments: ["", "notifications", "a/b/c", "../../x/1/2"])
+    @Test("Without an origin a record is not a dead letter", arguments: ["", "notifications", "a/b/c", "../../x/1/2"])
     func unreadable(origin: String) throws {
         #expect(try decision(SampleEntry.make(["herald-origin": origin])) == .leaveOut(.unreadable))
     }
 
-    @Test("What was replayed or resolved is left out, unless it is to be again")
+    @Test("A replayed or resolved letter is left out, unless it is requested again")
     func again() throws {
         #expect(try decision(SampleEntry.make(), marks: [Self.whole]) == .leaveOut(.replayed))
         #expect(try decision(SampleEntry.make(), marks: [Self.resolved]) == .leaveOut(.resolved))
@@ -116,7 +116,7 @@ struct ReplayRulesTests {
         #expect(try decision(SampleEntry.make(), marks: [Self.resolved]) { $0.isAgain = true } == replay())
     }
 
-    @Test("What belongs to a cancelled campaign is left out for that reason, also when it is to be again")
+    @Test("A cancelled campaign's letter is left out for that reason, even when it is requested again")
     func cancelledCampaign() throws {
         let entry = SampleEntry.make(["herald-campaign": "spring"])
         func change(_ rules: inout ReplayRules) { rules.cancelledCampaigns = ["spring"] }
@@ -130,7 +130,7 @@ struct ReplayRulesTests {
         #expect(try decision(SampleEntry.make(), change) == replay())
     }
 
-    @Test("Only some push services; the others can follow")
+    @Test("Some push services can be replayed alone; the others can follow")
     func onlySome() throws {
         #expect(
             try decision(SampleEntry.make()) { $0.onlyPushServices = ["apns", "wns"] }
@@ -144,7 +144,7 @@ struct ReplayRulesTests {
                 == .leaveOut(.replayed))
     }
 
-    @Test("What has expired, or was replayed as often as allowed, is left out")
+    @Test("A letter that has expired, or was replayed as often as allowed, is left out")
     func leftOut() throws {
         let event =
             #"{"user":"ann","message":"Hello","pns":["apns","gcm"],"expiresAt":"2026-11-21T08:41:26Z"}"#
@@ -158,7 +158,7 @@ struct ReplayRulesTests {
         #expect(try decision(SampleEntry.make(["herald-replays": "99999999999999999999"])) == replay())
     }
 
-    @Test("What lacks its value or key because it was too large is left out, and what lacks only headers is not")
+    @Test("A letter without its value or key because of its size is left out; without headers alone it is not")
     func incomplete() throws {
         #expect(try decision(SampleEntry.make(["herald-omitted": "history,detail,headers"])) == replay())
         for part in ["key", "history,detail,headers,value"] {
@@ -166,7 +166,7 @@ struct ReplayRulesTests {
         }
     }
 
-    @Test("What does not decode can be replayed too, for after the settings were fixed")
+    @Test("Undecodable letters can be replayed too, after the settings were fixed")
     func malformed() throws {
         let entry = SampleEntry.make(value: "no json", ["herald-pns": "", "herald-reason": "malformed"])
         #expect(try decision(entry) == replay(pns: []))
@@ -174,7 +174,7 @@ struct ReplayRulesTests {
     }
 
     @Test(
-        "A ramp is sizes, the last of which may be all",
+        "A ramp is a list of sizes, the last of which may be all",
         arguments: [
             ("1,5,50,all", true), ("all", true), ("10", true), ("", false), ("all,1", false), ("0", false),
             ("1,,2", false),

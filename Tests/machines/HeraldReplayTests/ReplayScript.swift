@@ -10,14 +10,14 @@ import Testing
 
 @testable import HeraldReplay
 
-/// A machine, its time, and what it wants done in words.
+/// A machine with its time, and its wanted actions as words.
 struct ReplayScript {
     static let process = ProcessIdentity(boot: "b", namespace: "n", id: 1, started: "1")
     static let timeOut = KafkaError(code: KafkaError.Code.timedOut)
     static let fence = KafkaError(code: KafkaError.Code.fenced, isFatal: true)
 
     var machine: ReplayMachine
-    /// What the state topic says.
+    /// The records of the state topic.
     var state: [(key: String, value: [UInt8]?)] = []
     private(set) var now = MonotonicTime(nanoseconds: 0)
     private var sequence: UInt64 = 0
@@ -71,12 +71,12 @@ struct ReplayScript {
 
     static let pause = ReplayPause(by: "bob@desk", since: SampleEntry.moment)
 
-    /// Why the job waits, in kind.
+    /// The kind of the reason for which the job waits.
     var waits: JobWaitReason.Kind? { machine.waiting(now: moment)?.kind }
 
     // MARK: Shortcuts
 
-    /// One that works: the lease is its own.
+    /// A script whose machine works: the lease is its own.
     static func working(
         _ offsets: Range<Int64> = 0..<3, foreign: ForeignTopic? = nil,
         _ change: (inout ReplayOptions, inout ReplayRules) -> Void = { _, _ in }
@@ -96,7 +96,7 @@ struct ReplayScript {
         _ = take()
     }
 
-    /// One whose canary's transaction is under way.
+    /// A script whose canary's transaction is under way.
     static func writing(_ offsets: Range<Int64> = 0..<3) -> Self {
         var script = working(offsets)
         script.hand(offsets.lowerBound)
@@ -106,7 +106,7 @@ struct ReplayScript {
 
     // MARK: Inputs
 
-    /// The name is lost, or a commit is in doubt: after a rest the name is claimed again, and the state is read.
+    /// The name is lost, or a commit is in doubt: after a pause the name is claimed again, and the state is read.
     mutating func recover(_ error: KafkaError, _ isMade: Bool, _ holder: Lease.Life = .living) {
         commit(error, isMade)
         pass(ReplayMachine.restTime.count)
@@ -125,7 +125,7 @@ struct ReplayScript {
         note()
     }
 
-    /// The state topic is read to its end.
+    /// Reads the state topic to its end.
     mutating func read(_ holder: Lease.Life) {
         var known = KnownState()
         for (offset, record) in state.enumerated() {
@@ -135,7 +135,7 @@ struct ReplayScript {
         note()
     }
 
-    /// Another job writes its lease.
+    /// Writes another job's lease.
     mutating func lease(of job: String, beat: Int = 1, isOver: Bool = false) {
         var lease = Lease(
             job: job, owner: "bob@far", process: Self.process, work: "replay", since: SampleEntry.moment.milliseconds)
@@ -150,28 +150,28 @@ struct ReplayScript {
 
     mutating func ready() { report(.transaction(.ready(lateClaims: 0))) }
 
-    /// The transaction under way is committed.
+    /// Commits the transaction under way.
     mutating func commit() {
         report(.produced)
         keep()
         report(.transaction(.committed(sequence: sequence, nil, .acknowledged)))
     }
 
-    /// The commit under way is answered so; whether the broker has made it.
+    /// Answers the commit under way with an error; `isMade` says whether the broker has made it.
     mutating func commit(_ error: KafkaError, _ isMade: Bool) {
         report(.produced)
         if isMade { keep() }
         report(.transaction(.committed(sequence: sequence, error, error.outcome)))
     }
 
-    /// What was written to the state topic is there.
+    /// Adds the written records to the state topic.
     private mutating func keep() {
         for record in offered where record.topic == Topics().state {
             state.append((String(decoding: record.key ?? [], as: UTF8.self), record.value))
         }
     }
 
-    /// A broker finds a record too large, and the abort succeeds.
+    /// Refuses a record as too large; the abort succeeds.
     mutating func refuse(_ code: Int32 = KafkaError.Code.messageSizeTooLarge) {
         report(.undelivered(KafkaError(code: code)))
         report(.produced)
@@ -181,7 +181,7 @@ struct ReplayScript {
         report(.transaction(.aborted(nil, .acknowledged)))
     }
 
-    /// Letters are handed over, as far as they are taken; which are not.
+    /// Hands over letters as far as they are accepted; returns the rest.
     @discardableResult
     mutating func hand(_ offsets: Int64..., isForeign: Bool = false) -> [Int64] {
         var left = offsets[...]
@@ -197,7 +197,7 @@ struct ReplayScript {
         machine.receive(try Self.result(of: offset, outcome))
     }
 
-    /// The result of the first replay of a letter.
+    /// The result of a letter's first replay.
     static func result(of offset: Int64, _ outcome: String = "delivered") throws -> NotificationResult {
         try NotificationResult(
             decoding: Array(
@@ -213,7 +213,7 @@ struct ReplayScript {
         note()
     }
 
-    // MARK: What it wants
+    // MARK: Wanted actions
 
     private var words: [String] = []
 

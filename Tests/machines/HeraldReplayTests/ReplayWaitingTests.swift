@@ -7,13 +7,13 @@ import Testing
 
 @testable import HeraldReplay
 
-/// Walks a job into each state, and compares the reason that it gives with what it does then.
-@Suite("A job on dead letters says why it waits, and why each of its letters does")
+/// Brings a job into each state, and compares the reason that it gives with its behaviour.
+@Suite("The reasons for which a job on dead letters and its letters wait")
 struct ReplayWaitingTests {
     private typealias Script = ReplayScript
     private typealias Kind = JobWaitReason.Kind
 
-    /// Until a reason says that something happens by itself, nothing does.
+    /// Expects no change before the moment that a reason names.
     private static func expect(_ script: inout Script, _ kind: Kind, then action: String) throws {
         let reason = try #require(script.machine.waiting(now: script.moment))
         #expect(reason.kind == kind)
@@ -29,7 +29,7 @@ struct ReplayWaitingTests {
         script.machine.waiting(forPartition: 2, offset: offset, now: script.moment)
     }
 
-    @Test("Its beginning: it looks who works, claims the name, reads the marks, and writes its lease")
+    @Test("The beginning: the job looks for a lease, claims the name, reads the marks, and writes its lease")
     func beginning() {
         var script = Script()
         #expect(script.waits == .nextTurn)
@@ -46,7 +46,7 @@ struct ReplayWaitingTests {
         #expect(script.machine.waiting(now: script.moment) == .reading(.letters))
     }
 
-    @Test("Another job has the lease: which, whose, and until when it is watched")
+    @Test("Another job has the lease: which one, whose, and until when it is watched")
     func otherJob() throws {
         var script = Script()
         script.lease(of: "replay-9")
@@ -58,7 +58,7 @@ struct ReplayWaitingTests {
         try Self.expect(&script, .otherJob, then: "look")
     }
 
-    @Test("A broker that does not answer: since when, and when it is asked again")
+    @Test("A silent broker: since when, and when it is asked again")
     func broker() throws {
         var script = Script()
         script.pass(0)
@@ -73,7 +73,7 @@ struct ReplayWaitingTests {
         try Self.expect(&committing, .broker, then: "commit")
     }
 
-    @Test("A step of the ramp waits for its outcomes; those that do not come end the replay at that moment")
+    @Test("A step of the ramp waits for its outcomes; missing ones end the replay at the named moment")
     func ramp() throws {
         var script = Script.writing()
         script.commit()
@@ -88,7 +88,7 @@ struct ReplayWaitingTests {
         #expect(script.take().last == "free outcome-timeout")
     }
 
-    @Test("Its rate lets the next ones go at that moment")
+    @Test("A rate releases the next letters at the moment that its reason names")
     func rate() throws {
         var script = Script.working(0..<3) { options, _ in (options.rate, options.ramp) = (1, Ramp(steps: [])) }
         script.hand(0)
@@ -98,7 +98,7 @@ struct ReplayWaitingTests {
         try Self.expect(&script, .rate, then: "gather")
     }
 
-    @Test("Its last outcomes are waited for until its patience is over")
+    @Test("The wait for the last outcomes ends with the job's patience")
     func lastOutcomes() throws {
         var script = Script.working(0..<1) { options, _ in options.patience = .seconds(2) }
         script.hand(0)
@@ -109,7 +109,7 @@ struct ReplayWaitingTests {
         try Self.expect(&script, .lastOutcomes, then: "free complete")
     }
 
-    @Test("Of others it watches what comes back, until that moment")
+    @Test("Foreign letters are watched for their return, until the named moment")
     func returns() throws {
         let foreign = ForeignTopic(name: "orders.DLT", destination: "orders", own: Topics())
         var script = Script.working(0..<1, foreign: foreign) { options, _ in options.patience = .seconds(2) }
@@ -121,7 +121,7 @@ struct ReplayWaitingTests {
         try Self.expect(&script, .returns, then: "free complete")
     }
 
-    @Test("So many outcomes may be open, and no more")
+    @Test("The number of open outcomes reaches its limit")
     func openOutcomes() throws {
         var script = Script.working(0..<11_000) { options, _ in options.ramp = Ramp(steps: []) }
         var next: Int64 = 0
@@ -139,7 +139,7 @@ struct ReplayWaitingTests {
         #expect(next == 10_000)
     }
 
-    @Test("Who has paused it, and since when; resumed, it goes on")
+    @Test("A pause names its author and since when; after a resume, the job continues")
     func paused() {
         var script = Script.working()
         script.machine.pause(Script.pause)
@@ -152,7 +152,7 @@ struct ReplayWaitingTests {
         #expect(script.waits == .reading)
     }
 
-    @Test("A letter waits behind those before it, then as its job does; one that is replayed does not")
+    @Test("A letter waits behind those before it, then as its job does; a replayed one does not")
     func letters() throws {
         var script = Script.working(0..<4)
         #expect(Self.letter(script, 0) == .reading(.letters))

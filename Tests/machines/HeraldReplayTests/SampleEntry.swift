@@ -2,12 +2,12 @@ import HeraldEvents
 import HeraldReplay
 import HeraldTime
 
-/// Dead letters to ask questions about.
+/// Sample dead letters.
 enum SampleEntry {
     /// 2026-11-21T08:40:26.123Z.
     static let moment = WallTime(milliseconds: 1_795_250_426_123)
 
-    /// A dead letter of `ann`, with headers changed; an empty text takes a header away.
+    /// A dead letter of `ann`, with changed headers; an empty text removes a header.
     static func make(
         partition: Int32 = 2, offset: Int64 = 17, value: String? = nil, key: String? = "ann",
         _ changes: [String: String] = [:]

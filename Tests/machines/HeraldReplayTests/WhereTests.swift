@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Conditions")
 struct WhereTests {
-    /// One hour after the dead letter came.
+    /// One hour after the moment of the dead letter.
     private static let now = SampleEntry.moment.advanced(by: .hours(1))
 
     private func holds(_ text: String, _ entry: DeadLetterEntry) throws -> Bool {
@@ -44,7 +44,7 @@ struct WhereTests {
     }
 
     @Test(
-        "A mistake is told with its column",
+        "A mistake is reported with its column",
         arguments: [
             ("statu = 503", 1, "there is no field"), ("status = abc", 10, "whole number"), ("status", 7, "the end"),
             ("status = 503 user = ann", 14, "and or or"), ("age < 2 hours", 7, "duration"),
@@ -76,7 +76,7 @@ struct WhereTests {
         #expect(throws: InputError.self) { try WhereParser.parse(long, now: Self.now) }
     }
 
-    @Test("Headers that are missing or damaged are not there")
+    @Test("Missing and damaged headers count as absent")
     func damaged() throws {
         let entry = SampleEntry.make(
             value: "no json",
@@ -86,7 +86,7 @@ struct WhereTests {
         #expect(try !holds("status < 600", entry))
     }
 
-    @Test("Only the partitions, offsets and times that can count are read")
+    @Test("Only partitions, offsets and times that can match are read")
     func bounds() throws {
         func bounds(_ text: String) throws -> ReadBounds { try WhereParser.parse(text, now: Self.now).bounds }
         #expect(try bounds("partition in (1, 2) and partition != 7").partitions == [1, 2])
@@ -108,7 +108,7 @@ struct WhereTests {
     }
 
     @Test(
-        "A group of the list means what the list has counted in it",
+        "A group of the list means exactly the letters that the list counted in it",
         arguments: [
             ("reason=attempts-exhausted", true), ("status=503", true), ("status=none", false), ("pns=gcm", true),
             ("campaign=none", true), ("campaign=\"none\"", false), ("source=shop", true), ("hour=2026-11-21T08", true),
@@ -121,14 +121,15 @@ struct WhereTests {
         #expect(try Selection(request, now: Self.now).condition.holds(for: &entry) == isMeant)
     }
 
-    @Test("What is no group is told", arguments: ["status", "status=many", "reason=lost", "color=red", "hour=8"])
+    @Test(
+        "An invalid group is refused", arguments: ["status", "status=many", "reason=lost", "color=red", "hour=8"])
     func wrongGroups(name: String) {
         var request = Selection.Request()
         request.groups = [name]
         #expect(throws: ToolFailure.self) { try Selection(request, now: Self.now) }
     }
 
-    @Test("Places and ids mean one dead letter or those of an event, beside the rest of the selection")
+    @Test("Places and ids select one dead letter or an event's letters, together with the rest of the selection")
     func ids() throws {
         func holds(_ ids: [String], since: WallTime? = nil) throws -> Bool {
             var request = Selection.Request()

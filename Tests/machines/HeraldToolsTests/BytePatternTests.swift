@@ -5,7 +5,7 @@ import Testing
 struct BytePatternTests {
     private func occurs(_ pattern: BytePattern, _ value: [UInt8]) -> Bool { pattern.occurs(in: value.span.bytes) }
 
-    @Test("Bytes are found wherever they lie")
+    @Test("Bytes are found at any position")
     func pattern() {
         for text in ["\"a\"", "\"spring\"", "\"a-campaign-with-a-long-name\""] {
             let pattern = BytePattern(text)

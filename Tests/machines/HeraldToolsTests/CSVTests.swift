@@ -4,7 +4,7 @@ import Testing
 @Suite("CSV files")
 struct CSVTests {
     @Test(
-        "Cells are quoted where they have to be, and do nothing in a spreadsheet",
+        "Cells are quoted where necessary, and are inert in a spreadsheet",
         arguments: [
             ("plain", "plain"), ("a,b", "\"a,b\""), ("say \"hi\"", "\"say \"\"hi\"\"\""), ("=1+1", "'=1+1"),
             ("+49 30", "'+49 30"), ("-2+3", "'-2+3"), ("-17", "-17"), ("@sum(a)", "'@sum(a)"), ("|calc", "'|calc"),

@@ -3,7 +3,7 @@ import HeraldText
 import HeraldTools
 import Testing
 
-@Suite("Events on their way into records")
+@Suite("The preparation of events for records")
 struct EventPreparationTests {
     private func preparation(
         base: String = "run", eventBytes: Int = 65_536, services: PushServices = .standard
@@ -17,7 +17,7 @@ struct EventPreparationTests {
     }
 
     @Test(
-        "An event without an id gets one, and one that has no room for it stays as it is",
+        "An event without an id gets one, and an event without room for it stays unchanged",
         arguments: [
             (
                 #"{"user":"u","message":"m","pns":"apns"}"#, "run-7",
@@ -43,7 +43,7 @@ struct EventPreparationTests {
         #expect(String(decoding: event.value, as: UTF8.self) == value)
     }
 
-    @Test("A line with a specversion is a structured CloudEvent, and goes into the record as it is")
+    @Test("A line with a specversion is a structured CloudEvent, and becomes a record unchanged")
     func cloudEvent() throws {
         var preparation = preparation()
         let text =
@@ -58,7 +58,7 @@ struct EventPreparationTests {
         #expect(mistake?.message.contains("specversion is not 1.0") == true)
     }
 
-    @Test("A line at the size's limit gets no id, one byte more is refused")
+    @Test("A line at the size limit gets no id, and a line one byte longer is refused")
     func size() throws {
         let text = #"{"user":"u","message":"m","pns":"apns"}"#
         var exact = preparation(eventBytes: text.utf8.count)
@@ -69,7 +69,7 @@ struct EventPreparationTests {
     }
 
     @Test(
-        "What Herald would refuse is refused, with its reason and without the message",
+        "An event that Herald would refuse is refused, with its reason and without the message",
         arguments: [
             (#"{"user":"josé","message":"SECRET","pns":"apns"}"#, DeadLetterReason.invalid, "U+00E9"),
             (#"{"user":"u","message":"SECRET","pns":"sms"}"#, .invalid, "apns, gcm, wns"),
@@ -84,7 +84,7 @@ struct EventPreparationTests {
         #expect(mistake?.description.contains("SECRET") == false)
     }
 
-    @Test("A base that makes an id too long is a mistake, not an event without an id")
+    @Test("A base that makes an id too long is a mistake, not a reason to omit the id")
     func longBase() {
         var preparation = preparation(base: String(repeating: "x", count: 127))
         let mistake = #expect(throws: InputError.self) {
@@ -93,7 +93,7 @@ struct EventPreparationTests {
         #expect(mistake?.message.contains("128 characters") == true)
     }
 
-    @Test("A single event takes the base as its id, its own if it has one, and aliases are resolved")
+    @Test("A single event takes the base as its id unless it has its own, and aliases are resolved")
     func single() throws {
         let services = try PushServices(names: ["apns", "gcm"], aliases: ["fcm": "gcm"])
         var preparation = preparation(services: services)
@@ -106,7 +106,7 @@ struct EventPreparationTests {
         }
     }
 
-    @Test("New ids are 32 hexadecimal digits, each time others")
+    @Test("New ids are 32 hexadecimal digits, different each time")
     func randomIDs() {
         let ids = (0..<100).map { _ in EventPreparation.randomID() }
         #expect(Set(ids).count == 100)

@@ -4,7 +4,7 @@ import Testing
 @testable import HeraldEvents
 @testable import HeraldTools
 
-@Suite("What is said of an event before it is published")
+@Suite("The review of an event before it is published")
 struct EventReviewTests {
     private func warnings(_ json: String, isCloudEvent: Bool = false) -> [String] {
         EventReview(
@@ -23,7 +23,7 @@ struct EventReviewTests {
     }
 
     @Test(
-        "Other words for a field that the event does not have are warned of",
+        "Other names of optional fields cause a warning",
         arguments: [
             ("ttl", "expiresAt"), ("expiry", "expiresAt"), ("sendAt", "notBefore"),
             ("collapse_key", "options.collapseId"),
@@ -35,7 +35,7 @@ struct EventReviewTests {
     }
 
     @Test(
-        "Other words for required fields are warned of beside the mistake that they are missing",
+        "Other names of required fields cause a warning, beside the error about the missing field",
         arguments: [
             ("eventId", "id"), ("userId", "user"), ("to", "user"), ("msg", "message"), ("text", "message"),
             ("body", "message"),
@@ -45,7 +45,7 @@ struct EventReviewTests {
         #expect(found == ["\(name) is no field and is ignored: did you mean \(field)?"])
     }
 
-    @Test("Every other member is said to be ignored, once, and long ones in short")
+    @Test("Each unknown member is reported as ignored, once, and long names are shortened")
     func unknown() {
         #expect(
             plain(#","title":"x","order":{"id":1},"title":2,"text":"x""#)
@@ -60,7 +60,7 @@ struct EventReviewTests {
         #expect(plain(#","\#(long)":1"#) == ["\(long.prefix(64))… is no field and is ignored"])
     }
 
-    @Test("Attributes that CloudEvents knows or allows are not warned of")
+    @Test("Attributes that CloudEvents defines or allows cause no warning")
     func others() {
         #expect(
             cloudEvent(#","subject":"x","datacontenttype":"application/json","dataschema":"s","traceparent":"t""#)
@@ -69,7 +69,7 @@ struct EventReviewTests {
     }
 
     @Test(
-        "Options beside the message are said to be ignored", arguments: ["collapseId", "pushType", "priority"])
+        "Options beside the message are reported as ignored", arguments: ["collapseId", "pushType", "priority"])
     func options(name: String) {
         #expect(plain(#","\#(name)":"x""#) == ["\(name) is ignored: it belongs into options"])
         #expect(cloudEvent("", data: #","\#(name)":"x""#) == ["\(name) in data is ignored: it belongs into options"])
@@ -77,7 +77,7 @@ struct EventReviewTests {
             cloudEvent(#","\#(name)":"x""#) == ["\(name) beside data is ignored: it belongs into the options in data"])
     }
 
-    @Test("What stands beside a CloudEvent's data, and its id and source in the data, are said to be ignored")
+    @Test("Fields beside a CloudEvent's data, and id and source within the data, are reported as ignored")
     func cloudEvents() {
         for name in ["expiresAt", "notBefore", "campaign", "options"] {
             let found = cloudEvent(#","\#(name)":"x""#)
@@ -93,7 +93,7 @@ struct EventReviewTests {
     }
 
     @Test(
-        "A mistake is named so that it can be found",
+        "An error message names the place of the mistake",
         arguments: [
             (#""id":"i","user":"a b","pns":"apns""#, "user holds a space (U+0020) as character 2, which"),
             (#""id":"i","user":"u","pns":"apns,gcm""#, "several are an array, as [\"apns\", \"gcm\"]"),
@@ -107,7 +107,7 @@ struct EventReviewTests {
         #expect(review.mistakes.contains { $0.detail.contains(words) }, "\(review.mistakes)")
     }
 
-    @Test("Fields among the options are said to be ignored there")
+    @Test("Fields among the options are reported as ignored")
     func fieldsInOptions() {
         #expect(
             plain(#","options":{"expiresAt":"x"}"#) == [
@@ -115,7 +115,7 @@ struct EventReviewTests {
             ])
     }
 
-    @Test("The members of another program's envelope are not warned of one by one")
+    @Test("The members of another program's envelope are not reported one by one")
     func foreignEnvelope() {
         let review = EventReview(
             of: Array(#"{"op":"c","before":null,"after":{"user":"u"},"ts_ms":1}"#.utf8), isCloudEvent: false,

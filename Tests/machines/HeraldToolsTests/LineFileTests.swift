@@ -25,7 +25,7 @@ struct LineFileTests {
     }
 
     @Test(
-        "Lines are numbered from 1, blank ones are left out and line ends of every kind go",
+        "Lines are numbered from 1, blank ones are skipped, and line ends of every kind are removed",
         arguments: [
             ("", []), ("a", ["1:a"]), ("a\n", ["1:a"]), ("a\r\nb\r\n", ["1:a", "2:b"]),
             ("\n \t\n\r\na b\n\n", ["4:a b"]), ("a\n\nb", ["1:a", "3:b"]),
@@ -34,12 +34,12 @@ struct LineFileTests {
         try withFile(text) { path in
             let file = try LineFile(path: path, copyingInto: directory)
             #expect(texts(try lines(file)) == expected)
-            // The second pass sees the same.
+            // The second pass has the same result.
             #expect(texts(try lines(file)) == expected)
         }
     }
 
-    @Test("Lines longer than a chunk stay whole, and lines longer than allowed are counted and cut off")
+    @Test("Lines longer than a chunk stay whole, and lines beyond the limit are counted and cut off")
     func long() throws {
         let text = String(repeating: "x", count: 150_000)
         try withFile("a\n\(text)\nb") { path in
@@ -52,7 +52,7 @@ struct LineFileTests {
         }
     }
 
-    @Test("What is appended after the beginning does not count")
+    @Test("Lines appended after the beginning do not count")
     func appended() throws {
         try withFile("a\n") { path in
             let file = try LineFile(path: path, copyingInto: directory)
@@ -63,7 +63,7 @@ struct LineFileTests {
         }
     }
 
-    @Test("A pipe is read as often as a file, from a copy that nobody sees")
+    @Test("A pipe is read as often as a file, from an invisible copy")
     func pipe() async throws {
         let path = "\(directory)/\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
@@ -83,7 +83,7 @@ struct LineFileTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: path) == ["pipe"])
     }
 
-    @Test("A file that is not there, and a directory for copies that is not, are said by name")
+    @Test("A missing file, and a missing directory for copies, are named")
     func missing() {
         let failure = #expect(throws: ToolFailure.self) {
             try LineFile(path: "\(directory)/no-such-file", copyingInto: directory)

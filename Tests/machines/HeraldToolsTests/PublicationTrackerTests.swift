@@ -2,7 +2,7 @@ import HeraldEvents
 import HeraldTools
 import Testing
 
-@Suite("Outcomes that are waited for")
+@Suite("Outcomes that a publication waits for")
 struct PublicationTrackerTests {
     private func publication(line: Int, offset: Int64, _ services: PushServiceSet) -> EventPublisher.Publication {
         EventPublisher.Publication(
@@ -21,7 +21,7 @@ struct PublicationTrackerTests {
         return try NotificationResult(decoding: Array(text.utf8))
     }
 
-    @Test("An event is complete when each of its push services has a result, whatever comes in between")
+    @Test("An event is complete when each of its push services has a result, whatever arrives between them")
     func complete() throws {
         var tracker = PublicationTracker(pushServices: .standard)
         #expect(tracker.isComplete)
@@ -32,7 +32,7 @@ struct PublicationTrackerTests {
         #expect(try tracker.receive(result("unknown", .delivered, offset: 5)).isEmpty)
         let first = try tracker.receive(result("gcm", .deadLettered, offset: 5))
         #expect(first.map(\.pushService) == ["gcm"] && first.first?.result?.outcome == .deadLettered)
-        // A later result of the same, after a replay, changes nothing.
+        // A later result for the same push service, after a replay, changes nothing.
         #expect(try tracker.receive(result("gcm", .delivered, offset: 5)).isEmpty)
         #expect(tracker.missing.map(\.pushService) == ["apns"] && !tracker.isComplete)
         #expect(try tracker.receive(result("apns", .delivered, offset: 5)).count == 1)
@@ -47,7 +47,7 @@ struct PublicationTrackerTests {
         #expect(ended.map(\.pushService) == ["apns", "wns"] && tracker.isComplete)
     }
 
-    @Test("A duplicate counts as delivered only if it is known that the first one was")
+    @Test("A duplicate counts as delivered only if the first one is known to be delivered")
     func duplicates() throws {
         func isDelivered(_ outcome: Outcome, of first: Outcome? = nil) throws -> Bool {
             var result = try result("apns", outcome, offset: 5)
@@ -60,7 +60,7 @@ struct PublicationTrackerTests {
         #expect(try !isDelivered(.duplicate) && !isDelivered(.duplicate, of: .expired) && !isDelivered(.expired))
     }
 
-    @Test("What is missing is said in the order of the lines")
+    @Test("Missing outcomes are listed in the order of the lines")
     func missing() {
         var tracker = PublicationTracker(pushServices: .standard)
         for line in [3, 1, 2] { tracker.expect(publication(line: line, offset: Int64(10 - line), [0, 1])) }

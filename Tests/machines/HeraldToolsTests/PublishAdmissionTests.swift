@@ -2,7 +2,7 @@ import HeraldTime
 import HeraldTools
 import Testing
 
-@Suite("How many may be published")
+@Suite("The number of events that may be published")
 struct PublishAdmissionTests {
     private let start = MonotonicTime(nanoseconds: 0)
 
@@ -22,7 +22,7 @@ struct PublishAdmissionTests {
         return pace.decision(open: open, openInStep: open, at: moment(seconds))
     }
 
-    /// How many are published within some seconds, looked at every 20 ms, when outcomes come so fast.
+    /// The number of events published within `seconds`, with a look every 20 ms, when `known` gives the outcomes.
     private func run(_ pace: inout PublishAdmission, seconds: Double, known: (Double, PublishAdmission) -> Int) -> Int {
         let before = pace.published
         var most = 0
@@ -38,7 +38,7 @@ struct PublishAdmissionTests {
         return pace.published - before
     }
 
-    @Test("Without outcomes no more than 10 000 are open, for each push service", arguments: [1, 2, 3])
+    @Test("Without outcomes at most 10 000 are open, counted for each push service", arguments: [1, 2, 3])
     func openLimit(services: Int) {
         var pace = pace(services: services)
         let published = run(&pace, seconds: 10) { _, _ in 0 }
@@ -50,7 +50,7 @@ struct PublishAdmissionTests {
         }
     }
 
-    @Test("Behind outcomes that trickle in it waits until a fifth of a transaction may go", arguments: [1_000, 2_500])
+    @Test("When outcomes arrive one by one, it waits until a fifth of a transaction may go", arguments: [1_000, 2_500])
     func trickle(batchLimit: Int) {
         var pace = PublishAdmission(
             outcomesPerEvent: 1, batchLimit: batchLimit, rate: nil, ramp: Ramp(steps: []), published: 10_000)
@@ -59,7 +59,7 @@ struct PublishAdmissionTests {
         #expect(decision(&pace, known: worthwhile) == .publish(worthwhile))
     }
 
-    @Test("With thousands of outcomes for an event one goes at a time, and none before there is room")
+    @Test("With thousands of outcomes for each event, events go one by one, and none before there is room")
     func manyOutcomes() {
         var pace = pace(services: 4_000)
         #expect(decision(&pace, known: 0) == .publish(2))
@@ -68,7 +68,7 @@ struct PublishAdmissionTests {
         #expect(decision(&pace, known: 2_000) == .publish(1))
     }
 
-    @Test("With outcomes at once a batch goes at each look")
+    @Test("With immediate outcomes a batch goes at each look")
     func fast() {
         var pace = pace()
         #expect(run(&pace, seconds: 1) { _, pace in pace.expected } == 50_000)
@@ -83,7 +83,7 @@ struct PublishAdmissionTests {
         }
     }
 
-    @Test("It says when its rate allows more, and then it does", arguments: [0.01, 0.5, 7, 200])
+    @Test("It gives the time at which its rate allows more, and then allows it", arguments: [0.01, 0.5, 7, 200])
     func nextCredit(rate: Double) throws {
         var pace = pace(rate: rate)
         if case .publish(let count) = decision(&pace, known: 0) { pace.notePublished(count) }
@@ -94,7 +94,7 @@ struct PublishAdmissionTests {
         #expect(more == .publish(max(1, Int(rate / 5))) && pace.nextCredit == nil)
     }
 
-    @Test("What could not be published for a while is not made up for at once")
+    @Test("Events that could not be published for a while are not made up for at once")
     func burst() {
         var pace = pace(rate: 100)
         _ = decision(&pace, known: 0)
@@ -102,7 +102,7 @@ struct PublishAdmissionTests {
     }
 
     @Test(
-        "Each step of a ramp waits for all earlier outcomes, counted over all runs; all else comes behind it")
+        "Each step of a ramp waits for all earlier outcomes, across restarts; the rest follows the last step")
     func ramp() {
         var pace = pace(services: 2, ramp: [1, 10, 100])
         var sizes: [Int] = []
@@ -116,12 +116,12 @@ struct PublishAdmissionTests {
         #expect(sizes == [1, 10, 100, 1_000] && pace.step == nil)
         var continued = self.pace(ramp: [1, 10, 100], published: 5)
         #expect(continued.step == 2 && decision(&continued, known: 5) == .publish(6))
-        // In the middle of a step nothing is waited for.
+        // Within a step there is no wait.
         #expect(decision(&continued, known: 0) == .publish(6))
         #expect(self.pace(ramp: [1, 10, 100], published: 500).step == nil)
     }
 
-    @Test("A ramp that ends with a number goes on in steps of that size")
+    @Test("A ramp that ends with a number continues in steps of that size")
     func endlessRamp() throws {
         var pace = PublishAdmission(
             outcomesPerEvent: 1, batchLimit: 500, rate: nil, ramp: try #require(Ramp("2,3")), published: 0)
@@ -134,7 +134,7 @@ struct PublishAdmissionTests {
         #expect(sizes == [2, 3, 3, 3] && pace.step == 5)
     }
 
-    @Test("A step whose outcomes do not come can be left; those of the next one are waited for")
+    @Test("A step without its outcomes can be left; the outcomes of the next one are waited for")
     func leavingAStep() {
         var pace = pace(ramp: [1, 10])
         pace.notePublished(1)
@@ -147,10 +147,10 @@ struct PublishAdmissionTests {
     }
 }
 
-@Suite("How many may fail")
+@Suite("The number of failures allowed")
 struct FailureLimitTests {
     @Test(
-        "Among those that are known when they are enough, or of all when all of them are known to fail",
+        "The share applies to the known outcomes if there are enough, or to all if all are known",
         arguments: [
             (4, 19, nil, false), (4, 20, nil, false), (5, 20, nil, true), (1, 1, nil, false), (1, 1, 5, false),
             (2, 2, 5, true), (0, 0, 0, false),

@@ -1,7 +1,7 @@
 import HeraldTools
 import Testing
 
-@Suite("Rates and shares as people write them")
+@Suite("Rates and shares in text form")
 struct RateTextTests {
     @Test(
         "A rate's text is read as that rate",
@@ -12,14 +12,14 @@ struct RateTextTests {
         #expect(RateText.text(rate) == text)
     }
 
-    @Test("A rate that no text has is written as the nearest one that is read")
+    @Test("A rate without an exact text is written as the nearest readable one")
     func nearest() {
         #expect(RateText.text(0.4) == "24/m" && RateText.text(1.5) == "90/m" && RateText.text(0.01) == "36/h")
         #expect(RateText.text(.pi) == "11310/h" && RateText.text(1e-9) == "1/h" && RateText.text(60.0 / 3_600) == "1/m")
     }
 
     @Test(
-        "A share is written without what binary fractions add",
+        "A share is written without the error of binary fractions",
         arguments: ["0%", "7%", "5.5%", "29%", "57%", "100%"])
     func share(text: String) throws { #expect(ShareText.text(try #require(ShareText.parse(text))) == text) }
 }

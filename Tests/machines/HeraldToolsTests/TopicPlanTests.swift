@@ -4,7 +4,7 @@ import HeraldTime
 import HeraldTools
 import Testing
 
-@Suite("What differs between wanted topics and those that there are")
+@Suite("The differences between wanted and existing topics")
 struct TopicPlanTests {
     private static let week: Int64 = 604_800_000
     private static let day: Int64 = 86_400_000
@@ -25,7 +25,7 @@ struct TopicPlanTests {
         "max.message.bytes": "1048588", "min.insync.replicas": "1",
     ]
 
-    /// All topics as the default wishes want them, one of them changed.
+    /// All topics as the default wishes want them, with one of them changed.
     private static func existing(
         _ changed: String = "", partitions: Int = 6, replication: Int = 1, _ configuration: [String: String] = [:]
     ) -> [String: TopicState] {
@@ -52,13 +52,13 @@ struct TopicPlanTests {
         return all
     }
 
-    @Test("Nothing differs when the topics have what is wanted, and nothing would be done")
+    @Test("Topics that match the wishes need no change")
     func fulfilled() {
         let plan = TopicPlan(Self.wishes(), existing: Self.existing())
         #expect(plan.isFulfilled && plan.steps.isEmpty && !plan.hasChanges && !plan.needsHands)
     }
 
-    @Test("Where there is nothing every topic is made, with one retry topic for each delay")
+    @Test("Where no topics exist every one is created, with one retry topic for each delay")
     func create() throws {
         let plan = TopicPlan(Self.wishes(replication: 3), existing: [:])
         #expect(plan.newTopics.map(\.name) == Self.wishes().topicNames)
@@ -79,7 +79,7 @@ struct TopicPlanTests {
             #expect(topic.configuration["cleanup.policy"] == "delete")
             #expect(topic.configuration["retention.ms"] == String(Self.week))
         }
-        // What became of campaigns and dead letters is kept for ever, who did it for a year; all in the order of writing.
+        // Campaigns and dead letters' states are kept for ever, the audit for a year; all in the order of writing.
         let (states, audit) = (plan.newTopics.suffix(3).dropLast(), try #require(plan.newTopics.last))
         #expect(plan.newTopics.suffix(3).allSatisfy { $0.partitions == 1 })
         for state in states {
@@ -93,7 +93,7 @@ struct TopicPlanTests {
         #expect(plan.steps.allSatisfy { $0.action == .create && $0.now == nil })
     }
 
-    @Test("The feedback topic is wanted only where a hub tells what became of its messages")
+    @Test("The feedback topic is wanted only where a hub reports on its messages")
     func feedback() throws {
         var wishes = Self.wishes()
         wishes.wantsFeedback = true
@@ -102,12 +102,12 @@ struct TopicPlanTests {
         let topic = try #require(plan.newTopics.last)
         #expect(topic.name == "notifications.feedback" && topic.partitions == 6)
         #expect(topic.configuration["retention.ms"] == String(Self.week))
-        // One that is there and not wanted is left alone.
+        // An existing topic without a wish is left alone.
         #expect(TopicPlan(Self.wishes(), existing: Self.existing()).isFulfilled)
     }
 
     @Test(
-        "In-sync copies are demanded as the number of copies allows",
+        "The required number of in-sync copies follows from the number of copies",
         arguments: [(1, "1"), (2, nil), (3, "2"), (4, "2"), (nil, nil)] as [(Int?, String?)])
     func inSync(copies: Int?, wanted: String?) {
         let plan = TopicPlan(Self.wishes(replication: copies), existing: [:])
@@ -188,7 +188,7 @@ struct TopicPlanTests {
             configuration: ["min.insync.replicas": "2"], expected: ["min.insync.replicas 2>at most 1 by-hand"]),
     ]
 
-    @Test("A topic that differs is fixed, left, or left to people", arguments: cases)
+    @Test("A topic that differs is changed, left, or reported as manual work", arguments: cases)
     func differences(_ example: Case) {
         let existing = Self.existing(
             example.topic, partitions: example.partitions, replication: example.replication, example.configuration)
@@ -205,7 +205,7 @@ struct TopicPlanTests {
         #expect(changed == Set(plan.steps.filter { $0.action == .change }.map(\.topic)))
     }
 
-    @Test("Missing copies are somebody's work, and more copies than wanted are fine")
+    @Test("Missing copies are manual work, and more copies than wanted are accepted")
     func copies() {
         let few = TopicPlan(Self.wishes(replication: 3), existing: Self.existing())
         #expect(few.steps.count == 9 && few.steps.allSatisfy { $0.action == .byHand })
@@ -222,7 +222,7 @@ struct TopicPlanTests {
         #expect(wanted == [day, day, day, day + 5_000, day + 7_200_000, day].map { String($0) })
     }
 
-    @Test("A state topic that forgets is made to remember", arguments: ["delete", "compact,delete"])
+    @Test("A state topic that deletes records is changed to keep them", arguments: ["delete", "compact,delete"])
     func forgetful(policy: String) {
         let plan = TopicPlan(
             Self.wishes(),
@@ -231,7 +231,7 @@ struct TopicPlanTests {
         #expect(plan.steps.map(\.action) == [.change])
     }
 
-    @Test("Large events make room in every topic")
+    @Test("Large events raise the limit of every topic")
     func largeEvents() {
         let plan = TopicPlan(Self.wishes(eventBytes: 4_000_000), existing: Self.existing())
         #expect(plan.steps.count == 6)
@@ -241,7 +241,7 @@ struct TopicPlanTests {
         }
     }
 
-    @Test("A retry topic of a former delay is said and left alone, other topics are nobody's concern")
+    @Test("A retry topic of a former delay is reported and left alone, other topics are ignored")
     func formerDelay() {
         var existing = Self.existing()
         existing["notifications.retry.1h"] = TopicState(partitions: 1, replication: 1, configuration: [:])
@@ -250,7 +250,7 @@ struct TopicPlanTests {
         #expect(plan.steps.map(\.topic) == ["notifications.retry.1h"] && plan.isFulfilled)
     }
 
-    @Test("A plan without a topic says and does nothing of it")
+    @Test("A plan leaves an excluded topic out of its report and its changes")
     func leavingOut() {
         let plan = TopicPlan(Self.wishes(partitions: 8), existing: Self.existing("notifications.bulk", partitions: 3))
             .leavingOut(["notifications.bulk"])

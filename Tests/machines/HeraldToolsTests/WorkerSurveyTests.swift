@@ -3,10 +3,10 @@ import Testing
 
 @testable import HeraldTools
 
-@Suite("Asking workers")
+@Suite("Requests to workers")
 struct WorkerSurveyTests {
     @Test(
-        "A token is shown on this machine alone, whatever address a member of the group claims to have",
+        "A token is sent on this machine only, whatever address a member of the group claims",
         arguments: [
             ("127.0.0.1:9464", true), ("[::1]:9464", true), ("192.0.2.1:9464", false), ("[2001:db8::1]:9464", false),
             ("127.evil.example:9464", false), ("localhost.evil.example:9464", false), ("", false),
@@ -15,7 +15,7 @@ struct WorkerSurveyTests {
         #expect(WorkerSurvey.isOwn(address) == isOwn)
     }
 
-    @Test("What a worker writes is cut, and can steer nothing")
+    @Test("A worker's answer is shortened, and its control characters are inert")
     func hostile() {
         let long = String(repeating: "x", count: 100_000)
         var status = WorkerStatus()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import HeraldWorker
 
-@Suite("Since when a partition has not been consumed")
+@Suite("The time since which a partition has not been consumed")
 struct BacklogTimesTests {
     private static let partition = TopicPartition(topic: "notifications", partition: 3)
     private var times = BacklogTimes()
@@ -19,7 +19,7 @@ struct BacklogTimesTests {
 
     private func since(_ done: Int64?) -> MonotonicTime? { times.since(PartitionReport(Self.partition, done: done)) }
 
-    @Test("What is there waits since it was first seen, at least; what is done does not wait")
+    @Test("An event waits at least since it was first seen; a done one does not wait")
     mutating func first() {
         note(done: 10, end: 10, at: 0)
         #expect(since(10) == nil)
@@ -35,7 +35,7 @@ struct BacklogTimesTests {
         #expect(since(20) == at(50))
     }
 
-    @Test("A partition that nothing was ever committed of begins at its first sight")
+    @Test("A partition without a committed offset begins with its first observation")
     mutating func fresh() {
         note(done: nil, end: 0, at: 0)
         #expect(since(nil) == nil)
@@ -43,7 +43,7 @@ struct BacklogTimesTests {
         #expect(since(nil) == at(10) && since(4) == nil)
     }
 
-    @Test("A partition whose end is not known keeps what was seen; one that went to others is forgotten")
+    @Test("A partition whose end is unknown keeps its times; a partition that another member has is forgotten")
     mutating func unknown() {
         note(done: 0, end: 5, at: 0)
         note(done: 0, end: nil, at: 10)
@@ -54,7 +54,7 @@ struct BacklogTimesTests {
         #expect(since(0) == at(30))
     }
 
-    @Test("Days without consumption take no more memory than minutes, and the oldest keeps its age")
+    @Test("Days without consumption take no more memory than minutes, and the oldest event keeps its age")
     mutating func bounded() {
         for round in 0..<10_000 { note(done: 0, end: Int64(round) + 1, at: round * 10) }
         #expect(since(0) == at(0))

@@ -6,7 +6,7 @@ import Testing
 @testable import HeraldKafka
 @testable import HeraldWorker
 
-@Suite("Which partitions nobody can use because brokers do not answer")
+@Suite("Partitions that are unusable because brokers do not answer")
 struct BrokerShortageTests {
     private static let results = TopicPartition(topic: "results", partition: 0)
     private var shortage = BrokerShortage()
@@ -23,7 +23,7 @@ struct BrokerShortageTests {
             copies: { _ in copies }, now: at(second))
     }
 
-    @Test("Two of three copies do not answer, two are wanted: out of use when it has lasted, and back at once")
+    @Test("Two of three copies are silent, two are wanted: unusable after a while, and usable again at once")
     mutating func tooFew() {
         #expect(look(silent: [], at: 0) == [])
         #expect(look(silent: [2, 3], at: 10) == [])
@@ -33,7 +33,7 @@ struct BrokerShortageTests {
         #expect(look(silent: [2, 3], at: 27) == [], "a second time begins anew")
     }
 
-    @Test("A leader that does not answer, and whose place nobody takes, is enough")
+    @Test("A silent leader that no other broker replaces is enough")
     mutating func leader() {
         for second in [0, 15] {
             #expect(look(silent: [1], copies: 1, at: second) == (second == 0 ? [] : [Self.results]))
@@ -41,7 +41,7 @@ struct BrokerShortageTests {
     }
 
     @Test(
-        "It is not about brokers: no leader, more copies wanted than there are, wishes that nobody knows",
+        "Other causes do not count: no leader, too few copies, unknown settings",
         arguments: [(nil, [1, 2, 3], Set<Int32>([2, 3]), 2), (1, [1], [], 2), (1, [1, 2, 3], [2, 3], nil)]
             as [(Int32?, [Int32], Set<Int32>, Int?)])
     mutating func others(leader: Int32?, replicas: [Int32], silent: Set<Int32>, copies: Int?) {
@@ -51,7 +51,7 @@ struct BrokerShortageTests {
     }
 }
 
-@Suite("Which partitions have events that nobody takes")
+@Suite("Partitions whose events no lane takes")
 struct StandstillWatchTests {
     private static let partition = TopicPartition(topic: "notifications", partition: 3)
     private var watch = StandstillWatch()
@@ -76,13 +76,13 @@ struct StandstillWatchTests {
             now: MonotonicTime(nanoseconds: Int64(second) * 1_000_000_000))
     }
 
-    /// Calls are under way for all that there is.
+    /// Calls are under way for all of its events.
     private static let busy: @Sendable (inout LaneReport) -> Void = {
         $0.events = 4
         $0.partitions[0].next = 9
     }
 
-    @Test("Events lie there for a minute, and a lane that has nothing else to do does not take them")
+    @Test("Events have been there for a minute, and an otherwise idle lane does not take them")
     mutating func still() {
         #expect(look(Self.lane(), at: 0) == [])
         #expect(look(Self.lane(), at: 59) == [])
@@ -114,7 +114,7 @@ struct StandstillWatchTests {
         Case(testDescription: "a lane that has ended", change: { $0.hasEnded = true }),
     ]
 
-    @Test("The rule is not about those that are meant to stand still", arguments: meantToStand.indices)
+    @Test("The rule excepts partitions that stand still on purpose", arguments: meantToStand.indices)
     mutating func others(index: Int) {
         let meant = Self.meantToStand[index]
         for second in [0, 3_600] {
@@ -122,14 +122,14 @@ struct StandstillWatchTests {
         }
     }
 
-    @Test("What stood still while calls were under way counts from their end")
+    @Test("A standstill during calls counts from their end")
     mutating func after() {
         #expect(look(Self.lane(Self.busy), at: 0) == [])
         #expect(look(Self.lane(), at: 100) == [])
         #expect(look(Self.lane(), at: 160) == [Self.partition])
     }
 
-    @Test("One of which nothing is fetched is asked about soon, and once a minute, however busy its lane is")
+    @Test("A partition without fetched records is checked soon, and once a minute, however busy its lane is")
     mutating func silent() {
         let lane = Self.lane { $0.events = 7 }
         let asked = [0, 19, 20, 30, 79, 80].map { lookFully(lane, at: $0).silent == [Self.partition] }

@@ -18,13 +18,13 @@ struct CoordinatorWatchTests {
     }
 
     @Test(
-        "Lanes that wait for partitions or producer for eight seconds have the coordinator's topic looked at"
+        "Lanes that wait eight seconds for partitions or a producer cause a look at the coordinator's topic"
     )
     func patience() {
         var watch = CoordinatorWatch()
         #expect(watch.look(at: [Self.lane(isReady: false)], now: Self.moment(0)) == nil)
         #expect(watch.look(at: [Self.lane(isReady: false)], now: Self.moment(8)) == .transactions)
-        // The next wait is another one's.
+        // The next wait is another lane's.
         #expect(watch.look(at: [Self.lane()], now: Self.moment(9)) == nil)
         #expect(watch.look(at: [Self.lane(), Self.lane(.taking)], now: Self.moment(17)) == .groups)
         #expect(watch.look(at: [Self.lane(.taking)], now: Self.moment(18)) == nil)
@@ -41,13 +41,13 @@ struct CoordinatorWatchTests {
     }
 }
 
-@Suite("What keeps members out of a group")
+@Suite("Obstacles to joining a group")
 struct GroupObstacleTests {
     private static func metadata(_ topic: ClusterMetadata.Topic) -> ClusterMetadata {
         ClusterMetadata(brokers: [.init(id: 1, host: "a", port: 9_092)], topics: [topic])
     }
 
-    @Test("Each error names the setting that mends it, and what passes by itself is none")
+    @Test("Each error names the setting that corrects it, and a temporary error is no obstacle")
     func errors() {
         let settings = [
             KafkaError.Code.invalidSessionTimeout: "group.min.session.timeout.ms",
@@ -62,7 +62,7 @@ struct GroupObstacleTests {
         }
     }
 
-    @Test("A coordinator's topic that is missing or lacks leaders is one; one that is there, or hidden, is none")
+    @Test("A coordinator's topic that is missing or leaderless is an obstacle; a present or hidden one is not")
     func coordinator() {
         let missing = ClusterMetadata.Topic(
             name: "__consumer_offsets", partitions: [],

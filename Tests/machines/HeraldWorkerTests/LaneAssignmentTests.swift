@@ -7,7 +7,7 @@ import Testing
 
 @testable import HeraldWorker
 
-@Suite("A lane's partitions come and go")
+@Suite("The assignment of partitions to a lane")
 struct LaneAssignmentTests {
     private typealias Code = KafkaError.Code
     private let partition = LaneFixture.partition()
@@ -21,7 +21,7 @@ struct LaneAssignmentTests {
     }
 
     @Test(
-        "An assignment is answered when its beginning is known: the commit, before it, or the first record"
+        "An assignment is answered when its start is known: the commit, before it, or the first record"
     )
     func starts() {
         let fixture = LaneFixture()
@@ -42,7 +42,7 @@ struct LaneAssignmentTests {
             ])
     }
 
-    @Test("What is not known is asked for again, a second later")
+    @Test("Unknown starts are asked for again, a second later")
     func unknown() {
         let fixture = LaneFixture()
         fixture.io.rebalances.append(.assign([partition]))
@@ -51,7 +51,7 @@ struct LaneAssignmentTests {
         #expect(fixture.turn() == ["find starts of [notifications/0] for assignment 1 after 1000"])
     }
 
-    @Test("Partitions taken away before that are given back at once, and a late answer counts for nothing")
+    @Test("Partitions revoked before that are given back at once, and a late answer is ignored")
     func revokedBefore() {
         let fixture = LaneFixture()
         fixture.io.rebalances.append(.assign([partition]))
@@ -82,7 +82,7 @@ struct LaneAssignmentTests {
         }
     }
 
-    @Test("Records that came before their partition was forwarded are taken first, and others go back")
+    @Test("Records from before their partition was forwarded are taken first, and others go back")
     func unforwarded() {
         let fixture = LaneFixture()
         fixture.assign()
@@ -94,7 +94,7 @@ struct LaneAssignmentTests {
         #expect([mine.releases, other.releases] == [0, 1])
     }
 
-    @Test("The end of a partition is not told while a record of it waits")
+    @Test("The end of a partition is not passed on while a record of it waits")
     func end() {
         let fixture = LaneFixture { $0.maxInFlight = 1 }
         fixture.assign()
@@ -111,7 +111,7 @@ struct LaneAssignmentTests {
         #expect(fixture.lane.engine.nextOffset(of: 0).map { $0 < 9_999 } == true)
     }
 
-    @Test("An offset that is out of range is looked at, and decides whether the lane goes on")
+    @Test("An offset out of range is checked, and the result decides whether the lane continues")
     func range() throws {
         for (range, answer) in [
             (OffsetRange(low: 0, high: 9), ["assign notifications/0@0", "forward notifications/0 to 0"]),
@@ -127,7 +127,7 @@ struct LaneAssignmentTests {
         }
     }
 
-    @Test("What retention leaves of the past is read, and no other partition loses its place in it")
+    @Test("The history that retention has left is read, and other partitions keep their place in it")
     func historyDeleted() {
         let fixture = LaneFixture()
         fixture.io.rebalances.append(.assign([partition, LaneFixture.partition(1)]))
@@ -151,7 +151,7 @@ struct LaneAssignmentTests {
                 == "assign notifications/0@60 notifications/1@51")
     }
 
-    @Test("A partition of which nothing was taken yet is read again from its beginning")
+    @Test("A partition without a taken record is read again from its beginning")
     func rewind() {
         let fixture = LaneFixture()
         fixture.io.rebalances.append(.assign([partition]))
@@ -162,7 +162,7 @@ struct LaneAssignmentTests {
         #expect(fixture.io.takeDoings() == ["seek notifications/0 to \(Offset.beginning)"])
     }
 
-    @Test("A topic that was recreated is read from its beginning")
+    @Test("A recreated topic is read from its beginning")
     func recreated() {
         let fixture = LaneFixture()
         fixture.io.rebalances.append(.assign([partition]))
@@ -172,7 +172,7 @@ struct LaneAssignmentTests {
         let question = RangeQuestion(reading: 1, wanted: 100)
         fixture.io.messages.append(.range(partition, question, .success(OffsetRange(low: 0, high: 3, younger: 0))))
         #expect(fixture.turn().first == "assign notifications/0@0")
-        // What was found out about the reading before says nothing about this one, not even when more was taken since.
+        // The answer about the former reading does not apply to this one, not even when more was taken since.
         fixture.io.queues[0] = (0..<5).map { ScriptedRecord(LaneFixture.topic, at: Int64($0), user: "user-\($0)") }
         fixture.turn()
         #expect(fixture.lane.engine.nextOffset(of: 0) == 5)
@@ -182,7 +182,7 @@ struct LaneAssignmentTests {
         #expect(!fixture.io.takeDoings().contains { $0.hasPrefix("assign") })
     }
 
-    @Test("A log that was cut off is read from its first younger record, or from its end, and people are told")
+    @Test("A log that was cut off is read from its first younger record, or from its end, with a report")
     func cut() {
         for (younger, offset) in [(2, 2), (nil, 3)] as [(Int64?, Int64)] {
             let fixture = LaneFixture()
@@ -219,7 +219,7 @@ struct LaneAssignmentTests {
         return start
     }
 
-    @Test("Of partitions without an offset those with events are named, and their lag is all that is left")
+    @Test("Partitions with events and without an offset are named, and their lag is all retained records")
     func lostAndEmpty() throws {
         let fixture = assigned([lost(.outcomes, retained: 4..<9), lost(.outcomes, number: 1, retained: 3..<3)])
         fixture.turn()
@@ -249,7 +249,7 @@ struct LaneAssignmentTests {
         #expect(fixture.turn() == ["find starts of [notifications/0] for assignment 1 after 3000"])
     }
 
-    @Test("As soon as it has an offset it is consumed from there, and what was done beyond it is not done again")
+    @Test("Once it has an offset, the partition is consumed from there, and offsets done beyond it are skipped")
     func restoredOffset() {
         let fixture = assigned([lost(.outcomes), start(7, number: 1)])
         fixture.turn()
@@ -268,7 +268,7 @@ struct LaneAssignmentTests {
         #expect(fixture.turn() == ["call service 0 for user-5: hello, id user-5-5"])
     }
 
-    @Test("While it is not known whether its events have outcomes it waits, then begins at its first record")
+    @Test("While the outcomes of its events are unknown, a partition waits, then begins at its first record")
     func soughtOffset() {
         let fixture = assigned([lost(.sought)])
         #expect(fixture.turn() == ["assign ", "find starts of [notifications/0] for assignment 1 after 1000"])
@@ -277,7 +277,7 @@ struct LaneAssignmentTests {
         #expect(fixture.lane.lostOffsets.isEmpty)
     }
 
-    @Test("How far a partition reaches is asked again when the brokers do not answer, and all others go on")
+    @Test("The range of a partition is asked for again after a silence of the brokers, and all others continue")
     func unansweredRange() {
         let fixture = assigned([start(5), start(7, number: 1)])
         fixture.turn()
@@ -289,7 +289,7 @@ struct LaneAssignmentTests {
         #expect(fixture.lane.end == nil)
     }
 
-    @Test("A partition about which the brokers do not answer waits alone, is asked about again, and is told")
+    @Test("A partition whose broker does not answer waits alone, is asked about again, and is reported")
     func unanswered() {
         let trouble = KafkaError(code: Code.leaderNotAvailable)
         let fixture = assigned([lost(.unanswered(trouble)), start(7, number: 1)])
@@ -304,7 +304,7 @@ struct LaneAssignmentTests {
         #expect(fixture.lane.lostOffsets.isEmpty)
     }
 
-    @Test("What was asked of a partition that has gone meanwhile counts for nothing")
+    @Test("An answer about a partition that was revoked meanwhile is ignored")
     func lostAndRevoked() {
         let fixture = assigned([lost(.outcomes)])
         fixture.turn()
@@ -314,7 +314,7 @@ struct LaneAssignmentTests {
         #expect(fixture.turn() == [])
     }
 
-    @Test("Whoever may not read from the start is told how to change that", arguments: [true, false])
+    @Test("A missing right to read ends the lane from the start, with the remedy", arguments: [true, false])
     func forbidden(isTopic: Bool) {
         let fixture = LaneFixture()
         let code = isTopic ? Code.topicAuthorizationFailed : Code.groupAuthorizationFailed

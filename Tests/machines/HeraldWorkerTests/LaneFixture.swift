@@ -32,7 +32,7 @@ struct LaneFixture {
             })
     }
 
-    /// One turn, so much later, in which everybody is heard; what the lane did.
+    /// Takes one turn after `span`, reading all inputs; returns the lane's actions.
     @discardableResult
     func turn(after span: Milliseconds = .zero) -> [String] {
         io.now.monotonic = io.now.monotonic.advanced(by: span)
@@ -61,7 +61,7 @@ struct LaneFixture {
             ))
     }
 
-    /// The latest call is answered.
+    /// Answers the latest call.
     func answer(
         _ status: Int, retryAfter: Milliseconds? = nil, detail: String? = nil, failure: CallFailure? = nil
     ) {
@@ -74,7 +74,7 @@ struct LaneFixture {
             (token, EndedCall(result, sentAt: io.now.monotonic, durationNanoseconds: duration.nanoseconds)))
     }
 
-    /// The latest record that was produced is acknowledged, or not.
+    /// Acknowledges the latest produced record, or fails it.
     func acknowledge(_ error: Int32? = nil) {
         guard let id = io.productions.last else { return }
         io.acknowledged.append((id, error.map { KafkaError(code: $0) }))

@@ -36,7 +36,7 @@ struct LaneProducerTests {
         #expect(fixture.lane.engine.load == (0, 0, 0))
     }
 
-    @Test("A record that its topic does not take is offered again, smaller")
+    @Test("A record that its topic refuses as too large is offered again, smaller")
     func doesNotFit() {
         let fixture = answered(503, offers: [.doesNotFit])
         let doings = fixture.turn(after: .milliseconds(10)) + fixture.turn(after: .seconds(1))
@@ -44,7 +44,7 @@ struct LaneProducerTests {
         #expect(Set(doings).count == 2)
     }
 
-    @Test("A record that the broker refuses is offered until it takes it, and people are told why")
+    @Test("A record that the broker refuses is offered until it is accepted, with the reason in the log")
     func refused() {
         let fixture = answered()
         #expect(fixture.turn(after: .milliseconds(10)) == [result])
@@ -58,7 +58,7 @@ struct LaneProducerTests {
         #expect(fixture.lane.refusal == nil)
     }
 
-    @Test("Whoever may not write from the start is told how to change that")
+    @Test("A missing right to write ends the lane from the start, with the remedy")
     func forbidden() {
         let fixture = answered()
         fixture.turn(after: .milliseconds(10))
@@ -71,7 +71,7 @@ struct LaneProducerTests {
         #expect(sentence.contains("--topic notifications.results"))
     }
 
-    @Test("A last commit that the group refuses is not made again, one that failed is", arguments: [true, false])
+    @Test("A last commit that the group refuses is not made again, a failed one is", arguments: [true, false])
     func commits(isRefused: Bool) {
         let fixture = answered()
         fixture.turn(after: .milliseconds(10))
@@ -107,7 +107,7 @@ struct LaneProducerTests {
         #expect(sentence.contains("delivery.guarantee"))
     }
 
-    @Test("Records and offsets are committed together, for the generation that the partitions came with")
+    @Test("Records and offsets are committed together, for the generation of the assignment")
     func transaction() {
         let fixture = answered(isAtomic: true)
         fixture.io.generation = 2
@@ -121,7 +121,7 @@ struct LaneProducerTests {
         #expect(fixture.lane.meter.commits == 1)
     }
 
-    @Test("What the broker refuses in a transaction aborts it, and is written again")
+    @Test("A record that the broker refuses in a transaction aborts it, and is written again")
     func abort() {
         let fixture = answered(isAtomic: true)
         fixture.turn()
@@ -136,7 +136,7 @@ struct LaneProducerTests {
         #expect(fixture.lane.meter.aborts == 1)
     }
 
-    @Test("A transaction that may not be open for so long ends the lane with the settings, not a restart")
+    @Test("A transaction time-out above the broker's limit ends the lane and names the settings, not a restart")
     func tooLongTransaction() {
         let fixture = LaneFixture(isAtomic: true)
         let error = KafkaError(code: Code.invalidTransactionTimeout, isFatal: true)
@@ -150,7 +150,7 @@ struct LaneProducerTests {
         #expect(!sentence.contains("Start the worker again"), "\(sentence)")
     }
 
-    @Test("A commit whose outcome nobody knows is asked about by a new producer")
+    @Test("A commit of unknown outcome is looked up by a new producer")
     func inDoubt() {
         let fixture = answered(isAtomic: true)
         for _ in 0..<5 { fixture.turn(after: .milliseconds(100)) }
@@ -163,7 +163,7 @@ struct LaneProducerTests {
         #expect(fixture.turn().contains("resolve commit 1: notifications/0@1"))
     }
 
-    @Test("Somebody who writes under the worker's name ends it")
+    @Test("Another process that writes under the worker's name ends it")
     func rival() {
         let fixture = answered(isAtomic: true)
         fixture.io.transactionError = KafkaError(code: Code.fenced, isFatal: true)

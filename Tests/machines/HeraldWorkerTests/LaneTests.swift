@@ -7,11 +7,11 @@ import Testing
 
 @testable import HeraldWorker
 
-@Suite("A lane carries out what its engine decides")
+@Suite("A lane carries out its engine's decisions")
 struct LaneTests {
     private typealias Code = KafkaError.Code
 
-    @Test("A record becomes a call, its answer a result, and the acknowledgement of that a commit")
+    @Test("A record becomes a call, its answer a result, and the result's acknowledgement a commit")
     func event() {
         let fixture = LaneFixture()
         fixture.assign()
@@ -31,7 +31,7 @@ struct LaneTests {
         #expect(fixture.lane.engine.counters.accepted == 1)
     }
 
-    @Test("A lane says why events wait, by id, user or request record, and names who is ahead")
+    @Test("A lane gives the reasons for waiting, by id, user or request record, and names the events ahead")
     func waiting() throws {
         let fixture = LaneFixture()
         fixture.assign()
@@ -69,7 +69,7 @@ struct LaneTests {
         #expect(record.releases == 1)
     }
 
-    @Test("A record for which there is no room waits for it, and what comes behind is read again")
+    @Test("A record that finds no room waits, and later ones are read again")
     func noRoom() {
         let fixture = LaneFixture { $0.maxInFlight = 1 }
         fixture.assign()
@@ -87,7 +87,7 @@ struct LaneTests {
         #expect(fixture.lane.refused == nil)
     }
 
-    @Test("More calls in flight have connections, and a place for each of their records")
+    @Test("More calls in flight have connections, and a slot for each of their records")
     func moreInFlight() {
         let fixture = LaneFixture { $0.maxInFlight = 1 }
         fixture.assign()
@@ -100,7 +100,7 @@ struct LaneTests {
         #expect(fixture.lane.records.count == fixture.lane.engine.capacity)
     }
 
-    @Test("Nothing is taken while what is in memory is enough")
+    @Test("No records are taken while there are enough in memory")
     func fullMemory() {
         let fixture = LaneFixture { $0.maxBufferedBytes = 50 }
         fixture.assign()
@@ -127,7 +127,7 @@ struct LaneTests {
         #expect(record.releases == 0)
     }
 
-    @Test("What the backend asks for is used, and what it says goes on without the message")
+    @Test("The backend's limits are applied, and its answers are recorded without the message")
     func refusal() {
         let fixture = LaneFixture()
         fixture.assign()
@@ -140,7 +140,7 @@ struct LaneTests {
         #expect(fixture.lane.meter.unansweredCalls == 0)
     }
 
-    @Test("A call without an answer counts as one")
+    @Test("A call without an answer counts as a failed one")
     func failure() {
         let fixture = LaneFixture()
         fixture.assign()
@@ -151,7 +151,7 @@ struct LaneTests {
         #expect(fixture.lane.meter.lastFailure == .reset)
     }
 
-    @Test("Refused credentials are renewed, and the call is made again")
+    @Test("Refused credentials are renewed, and the call is repeated")
     func credentials() {
         let fixture = LaneFixture()
         fixture.assign()
@@ -164,7 +164,7 @@ struct LaneTests {
         #expect(fixture.turn(after: .milliseconds(10)) == ["call service 0 for anna: hello, id anna-0"])
     }
 
-    @Test("Without credentials nothing is called until there are others")
+    @Test("Without credentials no call is made until there are new ones")
     func noCredentials() {
         let fixture = LaneFixture()
         fixture.assign()
@@ -182,7 +182,7 @@ struct LaneTests {
         #expect(fixture.io.reports.last.map { $0.outage == nil } == true)
     }
 
-    @Test("A campaign that is cancelled is not called")
+    @Test("A cancelled campaign's event is not called")
     func campaign() {
         let fixture = LaneFixture()
         fixture.assign()
@@ -206,7 +206,7 @@ struct LaneTests {
         #expect(fixture.io.reports.last?.hasEnded == true)
     }
 
-    @Test("Nothing is waited for while there may be more to take, and else what the engine waits for")
+    @Test("The lane does not wait while there may be more records, and otherwise waits for the engine")
     func deadline() {
         let fixture = LaneFixture()
         fixture.assign()
@@ -218,7 +218,7 @@ struct LaneTests {
         #expect(fixture.lane.engine.nextWake == fixture.lane.deadline)
     }
 
-    @Test("A lane with nothing to do wakes for its reports, and soon again for one that could not be left")
+    @Test("An idle lane wakes for its reports, and soon again for a report that could not be left")
     func reports() {
         let fixture = LaneFixture(intervals: .usual)
         fixture.assign()
@@ -234,7 +234,7 @@ struct LaneTests {
         #expect(fixture.lane.deadline == fixture.io.now.monotonic.advanced(by: .milliseconds(250)))
     }
 
-    @Test("A group that refuses for good is reported, not logged at each attempt, until it gives out partitions")
+    @Test("A group's permanent refusal is reported, not logged at each attempt, until it assigns partitions")
     func refusingGroup() {
         let fixture = LaneFixture()
         for code in [Code.invalidSessionTimeout, Code.groupMaxSizeReached, Code.inconsistentGroupProtocol] {
@@ -247,7 +247,7 @@ struct LaneTests {
         #expect(fixture.lane.groupObstacle == nil)
     }
 
-    @Test("A consumer or a plain producer of no use ends the lane, and says what to do")
+    @Test("A consumer or plain producer with a fatal error ends the lane, with the remedy")
     func fatal() {
         var fixture = LaneFixture()
         fixture.io.consumerFailure = KafkaError(code: Code.fatal, message: "gone")

@@ -42,10 +42,10 @@ struct LaneTraceTests {
         fixture.assign()
     }
 
-    /// The spans so far, in the order of their ends.
+    /// The finished spans, in the order of their ends.
     private func spans() -> [TraceSpan] { queue.next(within: .zero) ?? [] }
 
-    /// Lets one event come and be answered.
+    /// Delivers one event and answers its call.
     private func deliver(_ status: Int, headers: [(name: String, value: String)] = []) {
         io.queues[0] = [ScriptedRecord(LaneFixture.topic, at: 0, user: "anna", headers: headers)]
         fixture.turn()
@@ -53,7 +53,7 @@ struct LaneTraceTests {
         fixture.turn(after: .milliseconds(3))
     }
 
-    @Test("An event has a span, below it one for its call and one for its outcome; the producer's is its parent")
+    @Test("An event has a span, below it one for its call and one for its outcome; its parent is the producer's")
     func tree() throws {
         deliver(200, headers: [("traceparent", Self.producer)])
         #expect(spans().map(\.name) == ["POST /api/notifications"], "nothing else has ended")
@@ -74,7 +74,7 @@ struct LaneTraceTests {
         #expect(settle.attributes.contains(SpanAttribute("herald.outcomes", ["apns delivered"])))
     }
 
-    @Test("The backend gets the call's own span, and nothing in it names the user")
+    @Test("The backend receives the call's own span, and no part of it names the user")
     func call() throws {
         deliver(503, headers: [("traceparent", Self.producer)])
         let call = try #require(spans().first)
@@ -92,7 +92,7 @@ struct LaneTraceTests {
             ])
     }
 
-    @Test("A call without an answer says why")
+    @Test("A call without an answer gives the reason")
     func noAnswer() throws {
         io.queues[0] = [ScriptedRecord(LaneFixture.topic, at: 0, user: "anna")]
         fixture.turn()
@@ -123,7 +123,7 @@ struct LaneTraceTests {
         #expect(process.name == "process notifications" && process.failure == "dead-letter rejected")
     }
 
-    @Test("What a record's herald-traceparent names is linked")
+    @Test("The span in a record's herald-traceparent is linked")
     func link() throws {
         let writer = "00-\(Self.trace)-00000000000000ff-01"
         deliver(200, headers: [("traceparent", Self.producer), ("herald-traceparent", writer)])
@@ -143,7 +143,7 @@ struct LaneTraceTests {
         #expect(io.producedHeaders.last?["traceparent"] == String(decoding: process.context.bytes, as: UTF8.self))
     }
 
-    @Test("What its producer does not record leaves no span, and its context reaches the backend as it came")
+    @Test("An event that its producer does not record has no span, and its context is passed on unchanged")
     func unsampled() throws {
         deliver(503, headers: [("traceparent", Self.unsampled)])
         fixture.acknowledge()
@@ -153,7 +153,7 @@ struct LaneTraceTests {
         #expect(io.producedHeaders.last?["herald-traceparent"] == nil)
     }
 
-    @Test("An event that is not chosen is not chosen in a later stay either")
+    @Test("An event that is not sampled is not sampled after a retry either")
     func notChosen() throws {
         let none = try Self(ratio: 0)
         none.deliver(503)
@@ -195,7 +195,7 @@ struct LaneTraceTests {
         #expect(rest.allSatisfy { $0.failure == nil })
     }
 
-    @Test("Partitions that are lost end the spans of their events, as not recorded")
+    @Test("Lost partitions end the spans of their events, as not recorded")
     func lost() throws {
         io.queues[0] = [ScriptedRecord(LaneFixture.topic, at: 0, user: "anna")]
         fixture.turn()
@@ -206,7 +206,7 @@ struct LaneTraceTests {
         #expect(ended.map(\.failure) == ["abandoned", "not recorded: the event is taken again"])
     }
 
-    @Test("An event in a place that more calls in flight have brought has its span")
+    @Test("An event in a slot that more calls in flight have added has its span")
     func moreInFlight() throws {
         let test = try Self(ratio: 1, maxInFlight: 1)
         let room = test.fixture.lane.records.count
@@ -220,7 +220,7 @@ struct LaneTraceTests {
         #expect(test.spans().count { $0.kind == .consumer } == room + 1)
     }
 
-    @Test("While another thread has the queue the lane goes on; what it can't keep is dropped and counted")
+    @Test("While another thread has the queue the lane continues; spans beyond its room are dropped and counted")
     func busyQueue() async throws {
         let io = io
         let fixture = fixture

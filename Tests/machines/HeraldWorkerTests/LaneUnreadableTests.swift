@@ -4,13 +4,13 @@ import Testing
 
 @testable import HeraldWorker
 
-@Suite("A lane whose client can't read a batch")
+@Suite("A lane whose client cannot read a batch")
 struct LaneUnreadableTests {
     private typealias Code = KafkaError.Code
     private let partition = LaneFixture.partition()
     private let question = RangeQuestion(reading: 1, wanted: 0)
 
-    @Test("asks whether others can, reads nothing again before it knows, and then once, by an assignment")
+    @Test("asks whether others can, waits for the answer, and then reads again once, by an assignment")
     func lostPlace() {
         let fixture = LaneFixture()
         fixture.assign()
@@ -28,7 +28,7 @@ struct LaneUnreadableTests {
         #expect(errors.map(\.releases) == [1, 1])
     }
 
-    @Test("does not take what found no room before: it comes again, behind what else can't be read")
+    @Test("does not take a record that found no room before: it comes again, behind the other unreadable ones")
     func refused() {
         let fixture = LaneFixture { $0.maxInFlight = 1 }
         fixture.assign()
@@ -45,7 +45,7 @@ struct LaneUnreadableTests {
         #expect(records.last?.releases == 1 && error.releases == 1)
     }
 
-    @Test("asks likewise about a partition of which nothing comes, and passes over what nobody can read")
+    @Test("asks likewise about a silent partition, and passes over an unreadable batch")
     func silent() {
         let fixture = LaneFixture()
         fixture.assign()

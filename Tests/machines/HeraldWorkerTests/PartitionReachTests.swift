@@ -4,7 +4,7 @@ import Testing
 
 @testable import HeraldWorker
 
-@Suite("How far a partition was seen to reach")
+@Suite("The highest known end of a partition")
 struct PartitionReachTests {
     private static let partition = TopicPartition(topic: "notifications", partition: 0)
 

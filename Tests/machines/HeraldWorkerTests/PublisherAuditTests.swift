@@ -24,7 +24,7 @@ struct PublisherAuditTests {
         audit.look(at: lanes, topics: ["a", "b"], partitionCounts: counts, now: Self.now)
     }
 
-    @Test("Each record counts once, of all lanes, when the brokers say afterwards what its lane was told")
+    @Test("Each record counts once, across lanes, after the brokers confirm the number of partitions")
     mutating func sum() {
         tell([6, 6])
         fault(lane: 0, .noKey)
@@ -40,7 +40,7 @@ struct PublisherAuditTests {
         #expect(audit.found.map(\.count) == [3, 1])
     }
 
-    @Test("What was judged by fewer partitions than there are by now does not count")
+    @Test("Records judged by fewer partitions than there are now do not count")
     mutating func morePartitions() {
         tell([6, 6])
         fault(lane: 0, .partitioner)

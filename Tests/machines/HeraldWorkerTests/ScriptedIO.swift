@@ -7,11 +7,11 @@ import HeraldTime
 
 @testable import HeraldWorker
 
-/// What a lane under test drives: says what the test tells it to, and notes what the lane does.
+/// The world of a lane under test: answers as the test tells it to, and notes the lane's actions.
 final class ScriptedIO: LaneIO {
     typealias Member = Int
 
-    // What the lane finds.
+    // Inputs of the lane.
     var now = Moment(monotonic: MonotonicTime(nanoseconds: 0), wall: WallTime(milliseconds: 1_700_000_000_000))
     var messages: [LaneMessage] = []
     var rebalances: [Rebalance] = []
@@ -20,7 +20,7 @@ final class ScriptedIO: LaneIO {
     var endedCalls: [(CallToken, EndedCall)] = []
     var acknowledged: [(ProductionID, KafkaError?)] = []
     var endedCommits: [(UInt64, KafkaError?)] = []
-    /// How the next offers to the producer end.
+    /// The results of the next offers to the producer.
     var produceAnswers: [ProduceAnswer] = []
     var transactionError: KafkaError?
     var consumerFailure: KafkaError?
@@ -28,23 +28,23 @@ final class ScriptedIO: LaneIO {
     var isClosed = false
     var generation = 1
 
-    /// Where calls go and answers come from, when they are real.
+    /// The receiver of calls and source of answers, when they are real.
     var backend: BackendCalls?
 
-    // What it did.
-    /// The lane's doings since the last look, in order.
+    // Actions of the lane.
+    /// The lane's actions since the last look, in order.
     private var doings: [String] = []
     private(set) var calls: [CallToken] = []
     /// The `traceparent` of each call.
     private(set) var traceparents: [String] = []
     private(set) var productions: [ProductionID] = []
-    /// The headers of each record that was produced.
+    /// The headers of each produced record.
     private(set) var producedHeaders: [[String: String]] = []
     private(set) var reports: [LaneReport] = []
     /// The former report is being read.
     var isReading = false
 
-    /// Takes what was noted.
+    /// Takes the noted actions.
     func takeDoings() -> [String] {
         defer { doings = [] }
         return doings
@@ -223,7 +223,7 @@ final class ScriptedIO: LaneIO {
 
     func renewCredentials() { note("renew credentials") }
 
-    // MARK: People
+    // MARK: The log
 
     func announce(_ notice: Notice, outage: Outage?) { note("announce \(notice)") }
     func announceTroubles(_ counters: Counters, since before: Counters, now: MonotonicTime) {}
@@ -258,7 +258,7 @@ final class ScriptedIO: LaneIO {
     }
 }
 
-/// A record of a test, or an error in its place; knows whether it was given back.
+/// A record of a test, or an error in its place; counts its releases.
 final class ScriptedRecord: LaneRecord, RetainedRecord {
     let topic: String
     let partition: Int32

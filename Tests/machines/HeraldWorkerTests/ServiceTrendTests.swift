@@ -22,7 +22,7 @@ struct ServiceTrendTests {
         for _ in 0..<count { counters.count(end, service: service) }
     }
 
-    @Test("is known by ten failures without another answer, however they fail")
+    @Test("is recognised by ten failures without another answer, however they fail")
     mutating func dead() {
         #expect(look(0) == [])
         end(.answered(.transient), 1, 6)
@@ -32,7 +32,7 @@ struct ServiceTrendTests {
         #expect(look(20) == [FailingService(name: "wns", calls: 10)])
     }
 
-    @Test("is none when one call is delivered, rejected or throttled, until that is a minute old")
+    @Test("is not recognised when one call is delivered, rejected or throttled, until that is a minute old")
     mutating func alive() {
         _ = look(0)
         end(.answered(.transient), 1, 20)

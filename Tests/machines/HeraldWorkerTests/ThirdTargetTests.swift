@@ -7,7 +7,7 @@ import Testing
 
 @testable import HeraldWorker
 
-/// A third kind of backend, whole: what is sent becomes lines of a file.
+/// A third kind of backend, complete: it writes each notification as a line of a file.
 private final class FileTarget: Target {
     private let path: String
     let repeatsUnanswered = true

@@ -8,9 +8,9 @@ import HeraldTime
 import TestSupport
 import Testing
 
-@Suite("Calls as a lane drives them")
+@Suite("Calls driven as a lane drives them")
 struct BackendCallsTests {
-    @Test("Every call's answer comes back with its token, also from calls begun while draining")
+    @Test("Every call's answer comes back with its token, even for calls begun during a drain")
     func drains() throws {
         let backend = try FakeBackend { line, _ in
             switch true {
@@ -57,7 +57,7 @@ struct BackendCallsTests {
         #expect(calls.connectionCount == 0)
     }
 
-    @Test("What a hub refuses, or does not answer, names the tracking id of its request")
+    @Test("A hub's refusal, or its silence, names the tracking id of the request")
     func trackingIDs() throws {
         let certificates = try TestCertificates.shared()
         let requests = Guarded<[String]>([])
@@ -107,7 +107,7 @@ struct BackendCallsTests {
 }
 
 extension CallResult {
-    /// The same without how long it took.
+    /// The same result without its duration.
     var untimed: Self {
         var result = self
         result.duration = .zero

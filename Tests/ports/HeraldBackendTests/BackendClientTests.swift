@@ -24,7 +24,7 @@ struct BackendClientTests {
         await client.close()
     }
 
-    @Test("One's own devices are greeted without query and body")
+    @Test("A greeting to one's own devices has neither query nor body")
     func sendToSelf() async throws {
         let backend = try FakeBackend { _, _ in FakeBackend.answer(200) }
         defer { backend.stop() }
@@ -37,7 +37,7 @@ struct BackendClientTests {
         await client.close()
     }
 
-    @Test("Several push services end each in its own way, none waiting for another")
+    @Test("Several push services end independently, none waiting for another")
     func severalServices() async throws {
         let backend = try FakeBackend { line, _ in
             switch true {
@@ -61,7 +61,7 @@ struct BackendClientTests {
     }
 
     @Test(
-        "What breaks a rule is refused without a call",
+        "A call that breaks a rule is refused without a request",
         arguments: [
             ("apns", "", "Hi", "7"), ("apns", "josé", "Hi", "7"), ("apns", "a b", "Hi", "7"),
             ("apns", "a&&b", "Hi", "7"),
@@ -155,7 +155,7 @@ struct BackendClientTests {
     }
 
     @Test(
-        "Refused calls are made once more with other credentials; without others the refusal stands")
+        "Refused calls are repeated once with new credentials; without new ones the refusal stands")
     func refused() async throws {
         let token = Guarded("old")
         let backend = try ScriptedServer { peer in
@@ -195,7 +195,7 @@ struct BackendClientTests {
         await client.close()
     }
 
-    @Test("A client that nobody holds any more ends its calls and connections")
+    @Test("A client without references ends its calls and connections")
     func released() async throws {
         let server = try ScriptedServer { peer in
             _ = try peer.readRequest()

@@ -22,7 +22,7 @@ struct BackendConfigurationTests {
     }
 
     @Test(
-        "A URL is taken apart",
+        "A URL is split into its parts",
         arguments: [
             ("http://backend", "http://backend", "backend", "/api/notifications"),
             ("HTTPS://backend:8443/", "https://backend:8443", "backend:8443", "/api/notifications"),
@@ -39,7 +39,7 @@ struct BackendConfigurationTests {
         #expect(configuration.path == path)
     }
 
-    @Test("Paths and limits that cannot work are refused")
+    @Test("Unusable paths and limits are refused")
     func otherMistakes() {
         for path in ["", "api", "/a b", "/a?b", "/a#b", "/a\r\nX: y"] {
             #expect(throws: InvalidArgument.self) {
@@ -62,7 +62,7 @@ struct BackendConfigurationTests {
         }
     }
 
-    @Test("Making a connection may take a part of the call's time, never more", arguments: [(2, 2_000), (20, 5_000)])
+    @Test("Connecting may take a part of the call's time, never more", arguments: [(2, 2_000), (20, 5_000)])
     func connectTimeout(seconds: Int, milliseconds: Int) throws {
         let configuration = try BackendConfiguration(
             url: "http://backend", timeout: .seconds(seconds), credentials: .none)
@@ -97,7 +97,7 @@ struct BackendConfigurationTests {
         #expect(credentials.authorization == header)
     }
 
-    @Test("A secret shows in no way of printing it")
+    @Test("A secret appears in no form of printing")
     func secrets() {
         let credentials = Credentials.basic(username: "alice", password: Secret("canary"))
         var dumped = ""
@@ -107,7 +107,7 @@ struct BackendConfigurationTests {
     }
 
     @Test(
-        "Credentials on their way unencrypted to another machine draw a warning",
+        "Credentials sent unencrypted to another machine cause a warning",
         arguments: [
             ("http://backend.example.org", true), ("http://10.0.0.1", true), ("http://127.0.0.1.example.org", true),
             ("https://backend.example.org", false), ("http://localhost:8080", false), ("http://127.1.2.3", false),

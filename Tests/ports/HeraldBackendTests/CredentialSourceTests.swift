@@ -19,7 +19,7 @@ struct CredentialSourceTests {
         return file
     }
 
-    @Test("Fixed credentials are there at once, and a renewal of them ends at once")
+    @Test("Fixed credentials are available at once, and a renewal of them ends at once")
     func fixed() throws {
         let source = try CredentialSource(configuration(.basic(username: "alice", password: Secret("alice"))))
         try source.start()
@@ -29,7 +29,7 @@ struct CredentialSourceTests {
         #expect(heard.renewedCount == 1 && heard.revision == 0)
     }
 
-    @Test("Without a descriptor for its loop a source ends renewals at once, and nobody waits for ever")
+    @Test("Without a descriptor for its loop a source ends renewals at once, and no caller waits for ever")
     func noLoop() throws {
         struct NoDescriptor: Error {}
         let source = try CredentialSource(
@@ -44,7 +44,7 @@ struct CredentialSourceTests {
         #expect(heard.renewedCount == 1)
     }
 
-    @Test("The token is fetched once for everybody, as Azure AD and Keycloak are asked")
+    @Test("The token is fetched once for all users of it, as Azure AD and Keycloak are asked")
     func once() async throws {
         let endpoint = try TokenEndpoint()
         defer { endpoint.stop() }
@@ -67,11 +67,11 @@ struct CredentialSourceTests {
         source.close()
     }
 
-    @Test("However many refuse a token, one request renews it; a later refusal of the old one gets the new one")
+    @Test("Many refusals of a token cause one renewal; a later refusal of the old one gets the new one")
     func oneRenewal() async throws {
         let asking = Guarded<Heard?>(nil)
         let endpoint = try TokenEndpoint { number in
-            // While the new token is fetched, others are refused with the old one.
+            // During the fetch of the new token, others are refused with the old one.
             if number == 1, let heard = asking.withLock({ $0 }) {
                 for _ in 1...50 { heard.renew(refused: heard.revision) }
             }
@@ -84,7 +84,7 @@ struct CredentialSourceTests {
         let heard = Heard(source)
         asking.withLock { $0 = heard }
         let revision = heard.revision
-        // Refused the moment it came, it is renewed when it may be: 10 s later.
+        // A token that is refused at once is renewed at the earliest time: 10 s later.
         for _ in 1...50 { heard.renew(refused: revision) }
         #expect(try await eventually(within: 120) { heard.renewedCount == 100 })
         #expect(heard.authorizations == ["Bearer token-0", "Bearer token-1"])
@@ -94,7 +94,7 @@ struct CredentialSourceTests {
         source.close()
     }
 
-    @Test("A token is renewed ahead of its end")
+    @Test("A token is renewed before its end")
     func ahead() async throws {
         let endpoint = try TokenEndpoint { TokenEndpoint.token($0, lifetime: $0 == 0 ? 4 : 3_600) }
         defer { endpoint.stop() }
@@ -106,7 +106,7 @@ struct CredentialSourceTests {
         source.close()
     }
 
-    @Test("Without a token the reason is told, and it comes by itself when the endpoint is well again")
+    @Test("A missing token is reported with the reason, and comes by itself when the endpoint works again")
     func downAndUp() async throws {
         let endpoint = try TokenEndpoint { number in
             number < 2
@@ -120,14 +120,14 @@ struct CredentialSourceTests {
         let heard = Heard(source)
         #expect(source.access == nil && !heard.troubles.isEmpty)
         #expect(heard.troubles.allSatisfy { $0.description.contains("invalid_client: *** is wrong") })
-        // Asking does not hasten anything.
+        // Requests for it do not accelerate anything.
         for _ in 1...100 { heard.renew(refused: 0) }
         #expect(try await eventually(within: 60) { heard.authorizations == ["Bearer token-2"] })
         #expect(endpoint.requests.count == 3)
         source.close()
     }
 
-    @Test("A token that ends without a successor is shown no more")
+    @Test("A token that ends without a successor is no longer used")
     func ends() async throws {
         let endpoint = try TokenEndpoint { $0 == 0 ? TokenEndpoint.token(0, lifetime: 3) : nil }
         defer { endpoint.stop() }
@@ -164,7 +164,7 @@ struct CredentialSourceTests {
         source.close()
     }
 
-    @Test("A password that changes in its file is handed out, and a file that can't be read changes nothing")
+    @Test("A password that changes in its file is published, and an unreadable file changes nothing")
     func passwordFile() async throws {
         struct Unreadable: Error {}
         let password = Guarded<String?>("one")
@@ -186,14 +186,14 @@ struct CredentialSourceTests {
         #expect(heard.authorizations == ["Bearer one"])
         #expect(notices.withLock { $0 } == [.unreadable("Unreadable()")])
         password.withLock { $0 = "two" }
-        // Nobody asks: it is looked at all by itself.
+        // Without a request: the file is checked periodically.
         #expect(try await eventually { heard.authorizations == ["Bearer one", "Bearer two"] })
         #expect(heard.revision == 1 && heard.filesRevision == 0)
         #expect(notices.withLock { $0.last } == .credentialsChanged)
         source.close()
     }
 
-    @Test("Files of TLS that change are noticed, one that is missing for a while is not")
+    @Test("Changed TLS files are noticed, a temporarily missing one is not")
     func tlsFiles() async throws {
         let authorities = try file("one")
         defer { try? FileManager.default.removeItem(at: authorities) }
@@ -213,7 +213,7 @@ struct CredentialSourceTests {
         source.close()
     }
 
-    @Test("Neither a source nor what it hands out shows a secret")
+    @Test("Neither a source nor its credentials show a secret")
     func secrets() throws {
         let client = ClientCredentials(tokenURL: "https://h/t", clientID: "id", clientSecret: Secret("canary"))
         let proxy = ProxyAddress("http://alice:canary@proxy:3128")

@@ -7,7 +7,7 @@ struct ErrorBodyTests {
     private func line(_ bytes: [UInt8]) -> String? { ErrorBody.line(bytes.span.bytes) }
 
     @Test(
-        "What JSON says is found",
+        "The message of a JSON body is found",
         arguments: [
             (#"{"Message":"An error has occurred."}"#, "An error has occurred."),
             (
@@ -39,7 +39,7 @@ struct ErrorBodyTests {
     }
 
     @Test(
-        "What XML and HTML say is found",
+        "The message of an XML or HTML body is found",
         arguments: [
             ("<Error><Message>An error has occurred.</Message></Error>", "An error has occurred."),
             (
@@ -54,7 +54,7 @@ struct ErrorBodyTests {
         #expect(line(Array(body.utf8)) == expected)
     }
 
-    @Test("Control, bidi and format characters become spaces, and what is no text is nothing")
+    @Test("Control, bidi and format characters become spaces, and a body that is not text is ignored")
     func hostile() {
         #expect(line(Array("a\r\n\u{1B}[31mb\u{202E}c\u{0}\u{200B}d\u{85}\u{2028}e ".utf8)) == "a [31mb c d e")
         #expect(line([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0xFF]) == nil)

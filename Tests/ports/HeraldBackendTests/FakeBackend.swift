@@ -12,7 +12,7 @@ final class FakeBackend: Sendable {
         let requests = Guarded<[String]>([])
     }
 
-    /// - Parameter answer: gets the request's line and its number, from 0; `nil` hangs up.
+    /// - Parameter answer: gets the request line and its number, from 0; `nil` hangs up.
     init(_ answer: @escaping @Sendable (_ line: String, _ number: Int) -> String?) throws {
         let seen = Seen()
         self.seen = seen
@@ -33,7 +33,7 @@ final class FakeBackend: Sendable {
     var origin: String { server.origin }
     var requests: [String] { seen.requests.withLock { $0 } }
 
-    /// The requests' lines, without the version, in order.
+    /// The request lines, without the version, in order.
     var lines: [String] {
         requests.map { request in String(request.prefix { $0 != "\r\n" }).replacing(" HTTP/1.1", with: "") }
     }
@@ -50,7 +50,7 @@ final class FakeBackend: Sendable {
             credentials: .basic(username: "alice", password: Secret("alice")))
     }
 
-    /// Host, credentials and agent as every request has them.
+    /// The headers that every request has: host, credentials and agent.
     var commonHeaders: String {
         "Host: 127.0.0.1:\(server.port)\r\nAuthorization: Basic YWxpY2U6YWxpY2U=\r\nUser-Agent: herald\r\n"
     }

@@ -15,7 +15,7 @@ struct HubCredentialTests {
         return try BackendConfiguration(hub: HubSending(string, hub: "h", formats: ["apns": .apple]))
     }
 
-    /// The tokens that a source has given, with the revision of each.
+    /// The tokens of a source, with the revision of each.
     private static func tokens(_ source: CredentialSource) -> Guarded<[SharedAccessSignature]> {
         let heard = Guarded<[SharedAccessSignature]>([])
         source.listen { news in
@@ -27,7 +27,7 @@ struct HubCredentialTests {
         return heard
     }
 
-    @Test("It is signed once for everybody, for an hour, over the whole namespace")
+    @Test("It is signed once for all calls, for an hour, over the whole namespace")
     func once() throws {
         let source = try CredentialSource(Self.configuration(key: "first"))
         let lanes = [Self.tokens(source), Self.tokens(source)]
@@ -43,7 +43,7 @@ struct HubCredentialTests {
         #expect(left > 3_000 && left <= 3_601)
     }
 
-    @Test("Another key in the file is in use without a restart")
+    @Test("Another key in the file is used without a restart")
     func rotated() async throws {
         let key = Guarded("first")
         let notices = Guarded<[AccessNotice]>([])
@@ -63,7 +63,7 @@ struct HubCredentialTests {
         #expect(notices.withLock { $0 } == [.credentialsChanged])
     }
 
-    @Test("A refusal reads the file at once")
+    @Test("A refusal causes an immediate reading of the file")
     func refused() throws {
         let key = Guarded("first")
         let source = try CredentialSource(
@@ -79,7 +79,7 @@ struct HubCredentialTests {
         #expect(tokens.withLock { $0.last?.isSigned(with: Secret("second")) == true })
     }
 
-    @Test("Nothing that the hub repeats shows the signature")
+    @Test("A hub's echo never shows the signature")
     func hidden() throws {
         let authorization = try #require(Self.configuration(key: "first").credentials.authorization)
         let redaction = Redaction(authorization: authorization)

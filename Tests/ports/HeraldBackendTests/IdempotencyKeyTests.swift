@@ -15,7 +15,7 @@ struct IdempotencyKeyTests {
         return String(decoding: output.dropFirst(5), as: UTF8.self)
     }
 
-    @Test("is readable where nothing needs encoding, and colons separate its parts alone")
+    @Test("is readable where nothing needs encoding, and its only colons separate its parts")
     func readable() {
         #expect(key("order-17", "anna") == "order-17:anna:gcm")
         #expect(key("order-17", "anna", source: "shop") == "order-17:anna:shop:gcm")
@@ -23,7 +23,7 @@ struct IdempotencyKeyTests {
         #expect(key("a:b c%\r\n", "x@y:z", source: "") == "a%3Ab%20c%25%0D%0A:x%40y%3Az::gcm")
     }
 
-    @Test("tells apart whatever differs in source, user, id or push service")
+    @Test("differs for every source, user, id and push service")
     func different() {
         let keys = [
             key("1", "u"), key("2", "u"), key("1", "v"), key("1", "u", source: ""), key("1", "u", source: "s"),
@@ -32,7 +32,7 @@ struct IdempotencyKeyTests {
         #expect(Set(keys).count == keys.count)
     }
 
-    @Test("is the SHA-256 of the long one when that has more than 128 bytes")
+    @Test("is the SHA-256 of the long form when that has more than 128 bytes")
     func long() {
         let id = String(repeating: "a", count: 128 - ":u:gcm".count)
         #expect(key(id, "u") == "\(id):u:gcm")

@@ -1,7 +1,7 @@
 import HeraldDevices
 import HeraldThreads
 
-/// Remembers ids as long as the test lasts.
+/// Remembers ids for the length of a test.
 final class MemoryStore: RegistrationStore {
     private let entries = Guarded<[RegistrationKey: String]>([:])
 

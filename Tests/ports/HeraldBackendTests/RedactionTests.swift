@@ -3,9 +3,9 @@ import Testing
 
 @testable import HeraldBackend
 
-@Suite("What a backend repeats of a request")
+@Suite("A backend's echo of a request")
 struct RedactionTests {
-    @Test("Neither a token, nor a password, nor both in Base64 are passed on")
+    @Test("Tokens, passwords and their Base64 forms are not passed on")
     func secrets() throws {
         let basic = try #require(
             Credentials.basic(username: "herald", password: Secret("pass:word-1")).authorization)
@@ -17,7 +17,7 @@ struct RedactionTests {
     }
 
     @Test(
-        "A secret that lies across the cut is taken out whole, in text, JSON and XML",
+        "A secret across the cut is removed completely, in text, JSON and XML",
         arguments: [("", ""), (#"{"message":""#, #""}"#), ("<error><message>", "</message></error>")])
     func cut(before: String, after: String) {
         let redaction = Redaction(authorization: "Bearer \(String(repeating: "s", count: 40))")
@@ -29,20 +29,20 @@ struct RedactionTests {
         }
     }
 
-    @Test("Secrets of former credentials are taken out of answers that come late")
+    @Test("Secrets of former credentials are removed from late answers")
     func former() {
         var redaction = Redaction(authorization: "Bearer first-token")
         redaction.learn("Bearer second-token")
         #expect(redaction.hidingSecrets(in: "first-token, second-token") == "***, ***")
     }
 
-    @Test("What is too short to be told from a word stays")
+    @Test("A secret too short to be distinguished from a word stays")
     func short() {
         #expect(Redaction(authorization: "Bearer not").hidingSecrets(in: "not found") == "not found")
     }
 
     @Test(
-        "A short secret is taken out where it stands for itself, and no word is that has it within",
+        "A short secret is removed as a separate word, and not within longer words",
         arguments: [
             ("wrong password ida:geheim", "wrong password ida:***"), ("geheim", "***"),
             ("geheim, (geheim) \"geheim\"", "***, (***) \"***\""), ("insgeheim and geheime", "insgeheim and geheime"),
@@ -53,7 +53,7 @@ struct RedactionTests {
     }
 
     @Test(
-        "A message is not passed on as JSON writes it either",
+        "A message in its JSON form is not passed on either",
         arguments: [
             (#"bad body: {"message":"say \"hi\" & <b>"}"#, #"bad body: {"message":"(the message)"}"#),
             (#"bad: say "hi" & <b>"#, "bad: (the message)"),
@@ -63,7 +63,7 @@ struct RedactionTests {
     }
 
     @Test(
-        "A message is not passed on, whole, in part or several times",
+        "A message is not passed on, whether whole, in part or repeated",
         arguments: [
             ("bad message 'Your code is 123456'!", "bad message '(the message)'!"),
             ("Your code is 123456 Your code is 123456", "(the message) (the message)"),

@@ -14,7 +14,7 @@ struct RegistrationTests {
         try? FileManager.default.removeItem(at: folder)
     }
 
-    @Test("The first time an id is asked for, then it is used again, whatever the handle")
+    @Test("The first registration asks for an id, and later ones use it again, whatever the handle")
     func register() async throws {
         let backend = try FakeBackend { line, _ in
             line.hasPrefix("POST") ? FakeBackend.answer(200, #""id/1 ü""#) : FakeBackend.answer(200)
@@ -27,7 +27,7 @@ struct RegistrationTests {
         let id = try await client.register(
             handle: DeviceHandle("https://wns.example/?t=a+b&c"), platform: .wns, tags: ["news", "a\"b"], store: store)
         #expect(id == "id/1 ü")
-        // A store of its own reads what the first one wrote.
+        // A store of its own reads the first one's file.
         let again = try await client.register(
             handle: DeviceHandle(apnsToken: [0x00, 0xAB, 0xFF]), platform: .apns,
             store: FileRegistrationStore(path: path))
@@ -98,7 +98,7 @@ struct RegistrationTests {
     }
 
     @Test(
-        "Nothing but an id as a JSON string is an id",
+        "Only a JSON string is accepted as an id",
         arguments: [(200, "id"), (200, "\"\""), (200, "{}"), (200, ""), (403, "\"id\""), (302, "\"id\"")])
     func badIDs(status: Int, body: String) async throws {
         let backend = try FakeBackend { _, _ in FakeBackend.answer(status, body) }
@@ -112,7 +112,7 @@ struct RegistrationTests {
         await client.close()
     }
 
-    @Test("A refusal names what was asked and why, and keeps the id")
+    @Test("A refusal names the request and the reason, and keeps the id")
     func refused() async throws {
         let backend = try FakeBackend { line, _ in
             line.hasPrefix("POST")
@@ -130,7 +130,7 @@ struct RegistrationTests {
     }
 
     @Test(
-        "Removing forgets the id, also when the backend knows it no longer",
+        "Removing forgets the id, even when the backend no longer knows it",
         arguments: [(200, true), (410, true), (500, false)])
     func unregister(status: Int, isForgotten: Bool) async throws {
         let backend = try FakeBackend { line, _ in
@@ -155,7 +155,7 @@ struct RegistrationTests {
         await client.close()
     }
 
-    @Test("Each installation and backend has its own entry, and a broken file is an error")
+    @Test("Each installation and backend has its own entry, and a damaged file is an error")
     func store() throws {
         let path = temporaryFile()
         defer { remove(path) }
@@ -171,7 +171,7 @@ struct RegistrationTests {
         #expect(throws: (any Error).self) { try store.registrationID(for: keys[1]) }
     }
 
-    @Test("The default file lies where programs keep their state")
+    @Test("The default file is in the directory for programs' state")
     func defaultPath() {
         #expect(
             FileRegistrationStore.defaultPath(environment: ["HOME": "/home/a"])

@@ -40,7 +40,7 @@ struct RequestWriterTests {
                 + "Idempotency-Key: notifications/3/42:bob:apns\r\ntraceparent: \(trace)\r\n\r\n\"Hello\"")
     }
 
-    @Test("What could add parameters, headers or characters to a request is encoded")
+    @Test("Characters that could add parameters, headers or others to a request are encoded")
     func hostile() throws {
         #expect(
             notification(
@@ -51,7 +51,7 @@ struct RequestWriterTests {
         )
     }
 
-    @Test("Of a user that is any text only RFC 3986's unreserved characters stay as they are")
+    @Test("In a user that is any text, only RFC 3986's unreserved characters are unchanged")
     func anyText() throws {
         for scalar in (1..<0x180).compactMap({ Unicode.Scalar($0) }) {
             let user = String(Character(scalar))

@@ -34,7 +34,7 @@ final class TokenEndpoint: Sendable {
     }
 }
 
-/// What a ``CredentialSource`` has said so far.
+/// The reports of a ``CredentialSource`` up to now.
 final class Heard: Sendable {
     private let news = Guarded<[AccessNews]>([])
     private let renewals = Guarded(0)
@@ -45,7 +45,7 @@ final class Heard: Sendable {
         source.listen { [news] fresh in news.withLock { $0.append(fresh) } }
     }
 
-    /// The values of `Authorization` in the order in which they were handed out.
+    /// The values of `Authorization` in the order in which they were published.
     var authorizations: [String] {
         news.withLock { $0 }.compactMap { news in
             if case .access(let access) = news { access.authorization?.reveal() } else { nil }
@@ -66,7 +66,7 @@ final class Heard: Sendable {
         news.withLock { $0 }.compactMap { news in if case .unavailable(let trouble) = news { trouble } else { nil } }
     }
 
-    /// How many renewals that ``renew(refused:)`` asked for have ended.
+    /// The number of ended renewals that ``renew(refused:)`` had requested.
     var renewedCount: Int { renewals.withLock { $0 } }
 
     func renew(refused revision: Int) {

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("The token endpoint's HTTP")
 struct TokenRequestVersionTests {
-    /// What comes of a request to an endpoint that agrees to HTTP/2, or has never heard of it.
+    /// The outcome of a request to an endpoint that agrees to HTTP/2, or does not know it.
     private func outcome(_ versions: HTTPVersions, offersHTTP2: Bool) throws -> TokenRequest.Outcome {
         let certificates = try TestCertificates.shared()
         let server = try ScriptedServer(tls: offersHTTP2 ? certificates.good.withHTTP2 : certificates.good) { wire in
@@ -30,7 +30,7 @@ struct TokenRequestVersionTests {
             versions: versions, isCancelled: { false })
     }
 
-    @Test("HTTP/2 is spoken where it is agreed to, unless it is not to be", arguments: [HTTPVersions.agreed, .http2])
+    @Test("HTTP/2 is used where it is agreed on, unless it is forbidden", arguments: [HTTPVersions.agreed, .http2])
     func agreed(versions: HTTPVersions) throws {
         let over2 = try outcome(versions, offersHTTP2: true)
         #expect(over2 == .token(Secret("over-2"), lifetimeSeconds: nil))
@@ -38,7 +38,7 @@ struct TokenRequestVersionTests {
         #expect(over1 == .token(Secret("over-1.1"), lifetimeSeconds: nil))
     }
 
-    @Test("HTTP/2 is not demanded of an endpoint that has 1.1 alone", arguments: [HTTPVersions.agreed, .http2])
+    @Test("HTTP/2 is not demanded of an endpoint that has HTTP/1.1 alone", arguments: [HTTPVersions.agreed, .http2])
     func notDemanded(versions: HTTPVersions) throws {
         let outcome = try outcome(versions, offersHTTP2: false)
         #expect(outcome == .token(Secret("over-1.1"), lifetimeSeconds: nil))
@@ -56,7 +56,7 @@ struct TokenRequestTests {
             authentication: authentication)
     }
 
-    @Test("With client_secret_post id and secret stand in the form, encoded")
+    @Test("With client_secret_post, id and secret are in the form, encoded")
     func post() {
         let request = TokenRequest(client("a b:c&d=é", "s+/=~ %ü", scope: "api://backend/.default offline"))
         #expect(
@@ -74,7 +74,7 @@ struct TokenRequestTests {
     }
 
     @Test(
-        "A token is taken as endpoints give it",
+        "A token is read in the forms of known endpoints",
         arguments: [
             // Azure AD, version 2 and version 1.
             (
@@ -107,7 +107,7 @@ struct TokenRequestTests {
     }
 
     @Test(
-        "What is no Bearer token is none",
+        "An answer without a Bearer token is refused",
         arguments: [
             "", "null", "[]", "<html>", #"{"access_token":7}"#, #"{"access_token":""}"#, #"{"access_token":"a b"}"#,
             #"{"access_token":"a\r\nX: y"}"#, #"{"access_token":"abc","token_type":"mac"}"#, #"{"token":"abc"}"#,
@@ -123,7 +123,7 @@ struct TokenRequestTests {
     }
 
     @Test(
-        "An error becomes one sentence that says what to do",
+        "An error becomes one sentence with a remedy",
         arguments: [
             // Azure AD and Keycloak.
             (401, #"{"error":"invalid_client","error_description":"AADSTS7000215: Invalid secret."}"#, "clientSecret"),
@@ -145,7 +145,7 @@ struct TokenRequestTests {
             !trouble.description.contains("\n") && !trouble.isUnreachable && trouble.retryAfter == .seconds(7))
     }
 
-    @Test("An endpoint that cannot be reached is told apart, with what to look at", arguments: FailureKind.allCases)
+    @Test("An unreachable endpoint is reported as such, with the settings to check", arguments: FailureKind.allCases)
     func unreachable(kind: FailureKind) {
         let outcome = TokenRequest(client()).outcome(of: .failure(kind, detail: "it is so"))
         guard case .none(let trouble) = outcome else {
@@ -156,7 +156,7 @@ struct TokenRequestTests {
         #expect(trouble.description.contains("check "))
     }
 
-    @Test("An endpoint that gives the secret back does not bring it into the sentence", arguments: ["canary", "a&b"])
+    @Test("An endpoint that echoes the secret does not bring it into the sentence", arguments: ["canary", "a&b"])
     func secret(secret: String) {
         let echo = #"{"error":"invalid_client","error_description":"got \#(secret) and a%26b"}"#
         let outcome = TokenRequest(client("herald", secret)).outcome(
@@ -182,7 +182,7 @@ struct TokenRequestTests {
         #expect(error?.description.contains("canary") == false)
     }
 
-    @Test("A token endpoint over plain http on another machine draws a warning")
+    @Test("A token endpoint over plain http on another machine causes a warning")
     func warning() throws {
         for (url, isWarned) in [
             ("http://login.example.com/token?tenant=1", true), ("http://127.0.0.1:80/token", false),

@@ -3,7 +3,7 @@ import Testing
 
 @testable import HeraldBackend
 
-@Suite("When tokens are fetched")
+@Suite("The schedule of token requests")
 struct TokenScheduleTests {
     private static let start = MonotonicTime(nanoseconds: 1_000_000_000_000)
 
@@ -15,7 +15,7 @@ struct TokenScheduleTests {
         private var moment: MonotonicTime { start.advanced(by: .milliseconds(now)) }
 
         var isDue: Bool { schedule.isDue(moment) }
-        /// When the next request is due.
+        /// The moment of the next request.
         var next: Int64 { schedule.nextRequest.time(since: start).count }
         var end: Int64? { schedule.expiresAt?.time(since: start).count }
 
@@ -44,7 +44,7 @@ struct TokenScheduleTests {
     }
 
     @Test(
-        "Whatever a token says of its life, it is renewed sometime and not all the time",
+        "Whatever lifetime a token claims, it is renewed eventually and not constantly",
         arguments: [
             (nil, 450_000, nil), (0, 450_000, nil), (-5, 450_000, nil), (1, 1_000, 1_000), (10, 7_500, 10_000),
             (.max, 64_800_000, 86_400_000),
@@ -55,7 +55,7 @@ struct TokenScheduleTests {
         #expect(clock.next == next && clock.end == end)
     }
 
-    @Test("After failures the wait doubles up to a minute, between half of it and all of it by chance")
+    @Test("After failures the wait doubles up to a minute, and is shortened at random by at most half")
     func failures() {
         let clock = Clocked()
         var waits: [ClosedRange<Int64>] = []
@@ -73,7 +73,7 @@ struct TokenScheduleTests {
         #expect(clock.next - clock.now == 500)
     }
 
-    @Test("An endpoint that is down for a day is asked some two thousand times, whatever is refused meanwhile")
+    @Test("An endpoint that is down for a day is asked about two thousand times, whatever is refused meanwhile")
     func downForADay() {
         let clock = Clocked()
         var requests = 0
@@ -96,7 +96,7 @@ struct TokenScheduleTests {
         #expect(clock.next == wait)
     }
 
-    @Test("A token that is refused is renewed at once, and then at a growing distance")
+    @Test("A refused token is renewed at once, and then at growing intervals")
     func refusals() {
         let clock = Clocked()
         clock.fetched(3_600)
@@ -111,7 +111,7 @@ struct TokenScheduleTests {
             clock.fetched(3_600)
         }
         #expect(distances == [10_000, 20_000, 40_000, 80_000, 160_000, 300_000, 300_000])
-        // Long enough without a refusal, and all is as in the beginning.
+        // After a long time without a refusal, everything is as in the beginning.
         clock.now += 2_000_000
         #expect(clock.refused())
         clock.fetched(3_600)
@@ -119,14 +119,14 @@ struct TokenScheduleTests {
         #expect(clock.refused())
     }
 
-    @Test("A refusal that comes too early is not forgotten: the token is renewed when it may be")
+    @Test("A refusal that comes too early is not forgotten: the token is renewed at the earliest time")
     func earlyRefusal() {
         let clock = Clocked()
         clock.fetched(3_600)
         #expect(!clock.refused() && clock.next == 10_000)
     }
 
-    @Test("Refusals all day long ask for no more than a few hundred tokens")
+    @Test("Refusals all day long cause at most a few hundred requests")
     func refusedForADay() {
         let clock = Clocked()
         var requests = 0
@@ -140,7 +140,7 @@ struct TokenScheduleTests {
         #expect((200...320).contains(requests))
     }
 
-    @Test("A refusal does not hasten requests to an endpoint that fails")
+    @Test("A refusal does not accelerate requests to a failing endpoint")
     func refusalWhileDown() {
         let clock = Clocked()
         clock.fetched(3_600)

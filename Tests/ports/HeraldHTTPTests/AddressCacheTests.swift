@@ -7,7 +7,7 @@ import Testing
 struct AddressCacheTests {
     private static let start = MonotonicTime(nanoseconds: 1_000_000_000_000)
 
-    /// A book with its clock, which begins at 0.
+    /// A cache with its clock, which begins at 0.
     private final class Book {
         private var book: AddressCache
 
@@ -30,7 +30,7 @@ struct AddressCacheTests {
             book.lookUpFailed(isGone: isGone, now: moment(milliseconds))
         }
 
-        /// The address that the next connection goes to.
+        /// The address for the next connection.
         func choose(after milliseconds: Int64 = 0, entropy: UInt64 = 0) -> (number: AddressCache.Number, text: String)?
         {
             guard case .address(let number, let text) = book.choose(moment(milliseconds), entropy: entropy) else {
@@ -46,7 +46,7 @@ struct AddressCacheTests {
         }
     }
 
-    @Test("What was refused everywhere is tried once more before a call fails, and anew after a connection")
+    @Test("When every address refuses, one more attempt precedes a call's failure, and again after a connection")
     func refusedEverywhere() throws {
         var book = AddressCache(fixed: "127.0.0.1")
         let tries = (0..<3).map { _ in book.allowsAnotherTry() }
@@ -77,7 +77,7 @@ struct AddressCacheTests {
         #expect(next == ["b", "b"])
     }
 
-    @Test("An address that takes no connection is left alone, for longer each time, until it takes one")
+    @Test("An address that refuses connections is skipped, for longer each time, until it accepts one")
     func skipped() throws {
         let book = Book("a", "b")
         let first = try #require(book.choose())
@@ -106,7 +106,7 @@ struct AddressCacheTests {
         #expect(book.choose(after: 1_000)?.text == "a")
     }
 
-    @Test("When all are left alone the first whose time ends is tried, and there is no other to try after it")
+    @Test("When all are skipped, the one whose time ends first is tried, and none follows it")
     func allSkipped() throws {
         let book = Book("a", "b")
         let first = try #require(book.choose())
@@ -128,7 +128,7 @@ struct AddressCacheTests {
         #expect(book.choose(after: 300_000) == nil)
     }
 
-    @Test("A broken resolver changes nothing, a name that is gone is gone, and neither is asked all the time")
+    @Test("A broken resolver changes nothing, a removed name is gone, and neither is looked up constantly")
     func failures() {
         let book = Book("a")
         book.lookUpFailed(isGone: false, after: 400_000)
@@ -140,7 +140,7 @@ struct AddressCacheTests {
         #expect(!book.wantsLookUp(after: 400_999))
     }
 
-    @Test("A name that moved is followed, and what is known of an address that stays is kept")
+    @Test("A name that moved is followed, and the state of a remaining address is kept")
     func moved() throws {
         let book = Book("a", "b")
         let first = try #require(book.choose())
@@ -150,12 +150,12 @@ struct AddressCacheTests {
         #expect(book.choose()?.text == "c" && book.choose()?.text == "c")
         book.lookedUp("d")
         #expect(book.choose()?.text == "d")
-        // Of an address that is gone nothing is remembered, and nothing is asked.
+        // A removed address has no state, and late reports about it are ignored.
         book.released(first.number)
         book.connected(first.number)
     }
 
-    @Test("An address needs no looking up")
+    @Test("An address needs no look-up")
     func fixed() {
         let book = Book(fixed: "192.0.2.1")
         #expect(!book.wantsLookUp(after: 0))
@@ -163,7 +163,7 @@ struct AddressCacheTests {
     }
 
     @Test(
-        "An address is told from a name",
+        "An address is distinguished from a name",
         arguments: [
             ("127.0.0.1", "127.0.0.1"), ("::1", "[::1]"), ("localhost", nil), ("backend.example.org", nil),
             ("1.2.3", nil),
@@ -172,7 +172,7 @@ struct AddressCacheTests {
         #expect(NameResolver.literal(host) == text)
     }
 
-    @Test("The system knows this machine's name, and no such host")
+    @Test("The system resolves this machine's name, and no unknown host")
     func system() {
         guard case .addresses(let addresses) = NameResolver.lookUp("localhost") else {
             Issue.record("localhost has no address")

@@ -2,7 +2,7 @@ import Testing
 
 @testable import HeraldHTTP
 
-/// Some bytes and what they are.
+/// Some bytes with their meaning.
 struct AnswerCase: CustomTestStringConvertible, Sendable {
     let name: String
     let text: String

@@ -3,7 +3,7 @@ import HeraldHTTP
 import TestSupport
 import Testing
 
-/// How the server's bytes travel.
+/// The transport of the server's bytes.
 enum Wire: String, CaseIterable, CustomTestStringConvertible {
     case plainAtOnce
     case plainByteByByte
@@ -99,7 +99,7 @@ struct AnswerOnTheWireTests {
     }
 
     @Test(
-        "What is no complete HTTP/1.x answer is a failure, never a status", arguments: Wire.allCases,
+        "An incomplete or invalid HTTP/1.x answer is a failure, never a status", arguments: Wire.allCases,
         [
             ("HTTP/1.1 20 OK\r\nContent-Length: 0\r\n\r\n", FailureKind.brokenHTTP),
             ("HTTP/1.1 000 OK\r\nContent-Length: 0\r\n\r\n", .brokenHTTP),
@@ -125,7 +125,7 @@ struct AnswerOnTheWireTests {
         #expect(driver.pool.connectionCount == 0)
     }
 
-    @Test("A body without end is cut, and its status stands", arguments: [Wire.plainAtOnce, .tlsAtOnce])
+    @Test("An endless body is cut, and its status stands", arguments: [Wire.plainAtOnce, .tlsAtOnce])
     func endlessBody(wire: Wire) throws {
         let server = try wire.server { peer in
             _ = try peer.readRequest()
@@ -151,7 +151,7 @@ struct AnswerOnTheWireTests {
         #expect(ended.failure == .brokenHTTP)
     }
 
-    @Test("A large request is written in as many parts as it takes", arguments: [Wire.plainAtOnce, .tlsAtOnce])
+    @Test("A large request is written in as many parts as necessary", arguments: [Wire.plainAtOnce, .tlsAtOnce])
     func largeRequest(wire: Wire) throws {
         let body = String(repeating: "0123456789abcdef", count: 500_000)
         let request = "POST / HTTP/1.1\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
@@ -167,13 +167,13 @@ struct AnswerOnTheWireTests {
         driver.pool.close()
     }
 
-    @Test("An answer that comes before the request is taken counts, and ends the connection")
+    @Test("An answer before the end of the request counts, and ends the connection")
     func earlyAnswer() throws {
         let body = String(repeating: "x", count: 16_000_000)
         let isDone = DispatchSemaphore(value: 0)
         let server = try ScriptedServer { peer in
             try peer.write("HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\n\r\n")
-            // Takes nothing of the request.
+            // Reads nothing of the request.
             isDone.wait()
         }
         defer { server.stop() }

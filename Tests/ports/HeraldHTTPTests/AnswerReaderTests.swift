@@ -16,14 +16,14 @@ struct AnswerReaderTests {
         }
     }
 
-    @Test("An answer means the same whatever was read before it", arguments: AnswerCase.all)
+    @Test("An answer means the same after any other answer", arguments: AnswerCase.all)
     func memo(answer: AnswerCase) {
         for before in AnswerCase.all {
             #expect(ReadAnswer.meansTheSameAgain(Array(answer.text.utf8), after: Array(before.text.utf8)))
         }
     }
 
-    @Test("An answer is known again when it came whole, its connection goes on, and it was only its status")
+    @Test("An answer is recognised if it came whole, its connection stays, and its status says it all")
     func learning() {
         let good = Array("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi".utf8)
         let others = [
@@ -45,7 +45,7 @@ struct AnswerReaderTests {
         #expect(!ResponseMemo().hasBytes(UnsafeRawBufferPointer(start: nil, count: 0)))
     }
 
-    @Test("What the fuzzer found, and what it starts from, means the same however it is split")
+    @Test("The fuzzer's finds and seeds mean the same however they are split")
     func corpus() throws {
         let folder = Repository.root.appending(path: "Tests/Fuzz/corpus/answer-reader")
         let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
@@ -56,7 +56,7 @@ struct AnswerReaderTests {
         }
     }
 
-    @Test("A 2xx body is kept only when it is wanted, any other always")
+    @Test("A 2xx body is kept only on request, any other always")
     func keptBodies() {
         let good = Array("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi".utf8)
         let bad = Array("HTTP/1.1 404 No\r\nContent-Length: 2\r\n\r\nhi".utf8)
@@ -89,7 +89,7 @@ struct AnswerReaderTests {
         }
     }
 
-    @Test("The status of an answer that goes no further is known as soon as it is there", arguments: [1, 9_999])
+    @Test("The status of an unfinished answer is known as soon as it has arrived", arguments: [1, 9_999])
     func fragments(size: Int) {
         let cases: [(String, String?)] = [
             ("HTTP/1.1 20", nil), ("HTTP/1.1 100 Go\r\n\r\n", nil), ("HTTP/1.1 999 No\r\n", nil),

@@ -93,20 +93,20 @@ struct ConnectionPoolTests {
         #expect(driver.call()?.status == 200)
         mayWrite.signal()
         isWritten.wait()
-        // The loop has not turned since, so that nobody has told of those bytes.
+        // The loop has not turned since, so the bytes are not reported yet.
         #expect(driver.call()?.status == 200)
         #expect(server.acceptedCount == 2)
     }
 
     @Test(
-        "What comes behind an answer that has no body is never the next one's, whenever it comes",
+        "Bytes after an answer without a body are never the next answer, whenever they arrive",
         arguments: [Wire.plainAtOnce, .tlsAtOnce],
         ["HTTP/1.1 204 No\r\nContent-Length: 43\r\n\r\n", "HTTP/1.1 304 No\r\nTransfer-Encoding: chunked\r\n\r\n"])
     func announcedSurplus(wire: Wire, head: String) throws {
         let server = try wire.server { peer in
             _ = try peer.readRequest()
             try peer.write(head)
-            // Whoever uses the connection again finds this behind the next request.
+            // A second call on this connection would find this after its request.
             _ = try peer.readRequest()
             try peer.write("HTTP/1.1 299 Not Yours\r\nContent-Length: 0\r\n\r\n")
         }
@@ -117,7 +117,7 @@ struct ConnectionPoolTests {
     }
 
     @Test(
-        "Where more came than an answer says, each connection carries one call for a while",
+        "After bytes beyond an answer, each connection carries one call for a while",
         arguments: ["hello", "HTTP/1.1 299 Not Yours\r\nContent-Length: 0\r\n\r\n"])
     func surplus(bytes: String) throws {
         let first = First()
@@ -186,7 +186,7 @@ struct ConnectionPoolTests {
         #expect(driver.call()?.status == 200)
         isAnswered.signal()
         isReset.wait()
-        // The loop has not looked, and the pool still believes in its connection.
+        // The loop has not looked, and the pool still regards its connection as open.
         #expect(driver.pool.idleCount == 1)
         #expect(driver.call()?.status == 200)
         #expect(server.acceptedCount == 2)
@@ -208,7 +208,7 @@ struct ConnectionPoolTests {
         #expect(server.acceptedCount == 1)
     }
 
-    @Test("Nobody listening is a refusal for every call, one for each attempt")
+    @Test("A closed port is a refusal for every call, one for each attempt")
     func refused() throws {
         let driver = try PoolDriver(origin: "http://127.0.0.1:\(try LoopbackSocket.unusedPort())")
         for token in 1...5 { driver.begin(UInt64(token)) }
@@ -217,7 +217,7 @@ struct ConnectionPoolTests {
         #expect(driver.pool.connectionCount == 0 && driver.pool.callCount == 0)
     }
 
-    @Test("A name that nobody has is not found")
+    @Test("An unknown name is not found")
     func nameNotFound() throws {
         let driver = try PoolDriver(origin: "http://no-such-host.invalid")
         let ended = try #require(driver.call(milliseconds: 60_000))
@@ -249,7 +249,7 @@ struct ConnectionPoolTests {
 
     @Test("The deadline covers the handshake and the wait for a connection")
     func deadlineBeforeRequest() throws {
-        // The kernel takes the connection; nobody ever shakes hands.
+        // The kernel accepts the connection; no handshake follows.
         let (listener, port) = try LoopbackSocket.listen()
         defer { close(listener) }
         let driver = try PoolDriver(origin: "https://127.0.0.1:\(port)", limit: 1)

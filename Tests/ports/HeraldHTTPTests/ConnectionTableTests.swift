@@ -3,7 +3,7 @@ import Testing
 
 @testable import HeraldHTTP
 
-@Suite("Which connections a server takes, and for how long")
+@Suite("The connections that a server accepts, and their time limits")
 struct ConnectionTableTests {
     private static let limits = ConnectionTable.Limits(
         connections: 256, ofNetwork: 160, reserved: 64, idleTimeout: .seconds(15), requestTimeout: .seconds(10))
@@ -13,7 +13,7 @@ struct ConnectionTableTests {
 
     private func peer(_ text: String) throws -> HTTPPeer { try #require(HTTPPeer(text)) }
 
-    /// Opens as many as are taken.
+    /// Opens connections until one is refused.
     private mutating func fill(from peer: HTTPPeer, firstSocket: Int32) -> Int {
         var socket = firstSocket
         while socket < firstSocket + 1_000, table.accepts(peer) {
@@ -23,7 +23,7 @@ struct ConnectionTableTests {
         return Int(socket - firstSocket)
     }
 
-    @Test("Two addresses that take all that they get leave places for probes")
+    @Test("Two addresses that use all of their connections leave some for probes")
     mutating func reserved() throws {
         #expect(fill(from: try peer("192.0.2.1"), firstSocket: 1_000) == 160)
         #expect(fill(from: try peer("192.0.2.2"), firstSocket: 2_000) == 32)
@@ -44,7 +44,7 @@ struct ConnectionTableTests {
         for text in ["", "192.0.2", "name", "[::1", "::g", "192.0.2.1.1"] { #expect(HTTPPeer(text) == nil, "\(text)") }
     }
 
-    @Test("A request has to be complete ten seconds after its connection was opened, however it dribbles")
+    @Test("A request has to be complete ten seconds after its connection was opened, however slowly it arrives")
     mutating func requestDeadline() throws {
         table.open(7, from: try peer("::1"), now: at(0))
         #expect(table.takeOverdue(now: at(9)) == [])
@@ -54,7 +54,7 @@ struct ConnectionTableTests {
         #expect(table.isEmpty)
     }
 
-    @Test("A server that works for a request has no deadline, a client that reads slowly has one for its bytes")
+    @Test("A server working on a request has no deadline, a slow reader has one for its bytes")
     mutating func answerDeadline() throws {
         table.open(7, from: try peer("::1"), now: at(0))
         table.hasRequest(7)

@@ -22,7 +22,7 @@ struct ConnectorTests {
         return try #require(connector.transport(slot: slot))
     }
 
-    @Test("A socket that is handed out stays open when libcurl makes another, also when its peer has closed")
+    @Test("A socket that was handed over stays open when libcurl makes another, even after its peer has closed")
     func pruning() async throws {
         let server = try ScriptedServer { peer in
             if try peer.readRequest().contains("/end") { return }

@@ -42,7 +42,7 @@ struct EventLoopTests {
         #expect(loop.wait(timeout: .zero) == 1)
     }
 
-    @Test("What is watched for its state is reported as long as it lasts, and what is watched twice is an error")
+    @Test("A watched state is reported for as long as it lasts, and watching twice is an error")
     func levels() throws {
         let loop = try EventLoop()
         let wakeup = try Wakeup()
@@ -71,7 +71,7 @@ struct EventLoopTests {
         #expect(EventLoop.timeout(until: deadline, now: now) == milliseconds.map { .milliseconds($0) })
     }
 
-    @Test("A pool's tokens come back as they were", arguments: [0, 1, 77, 4_294_967_295])
+    @Test("A pool's tokens come back unchanged", arguments: [0, 1, 77, 4_294_967_295])
     func poolTokens(number: Int) throws {
         let token = PoolToken(kind: .connection, group: 513, number: number).eventToken(owner: 255)
         #expect(token.owner == 255)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import HeraldHTTP
 
-@Suite("HTTP/2 with servers of other people")
+@Suite("HTTP/2 with other servers")
 struct ForeignHTTP2Tests {
     private static let request =
         "POST /x?y=z HTTP/1.1\r\nHost: here\r\nAuthorization: Basic abc\r\nContent-Length: 2\r\n\r\nhi"
@@ -19,7 +19,7 @@ struct ForeignHTTP2Tests {
     }
 
     @Test(
-        "Every call of many is answered, by few connections with few places, agreed on or by prior knowledge",
+        "Each of many calls is answered, over few connections with few streams, with or without agreement",
         arguments: HTTP2Server.Kind.allCases, [true, false])
     func manyCalls(kind: HTTP2Server.Kind, isEncrypted: Bool) async throws {
         guard let server = try HTTP2Server(kind, isEncrypted: isEncrypted, streams: 8) else { return }
@@ -36,7 +36,7 @@ struct ForeignHTTP2Tests {
     }
 
     @Test(
-        "Connections that go away after some calls cost none of them",
+        "Connections that close after some calls cost none of them",
         arguments: [HTTP2Server.Kind.nginx, .apache2], [true, false])
     func goingAway(kind: HTTP2Server.Kind, isEncrypted: Bool) async throws {
         guard let server = try HTTP2Server(kind, isEncrypted: isEncrypted, calls: 20) else { return }
@@ -55,7 +55,7 @@ struct ForeignHTTP2Tests {
         driver.pool.close()
     }
 
-    @Test("A server that is given its configuration anew answers every call all the same", arguments: [true, false])
+    @Test("A server that reloads its configuration still answers every call", arguments: [true, false])
     func reload(isEncrypted: Bool) async throws {
         guard let server = try HTTP2Server(.nginx, isEncrypted: isEncrypted) else { return }
         defer { server.stop() }

@@ -7,7 +7,7 @@ import Testing
 
 private let okay = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
 
-@Suite("Which HTTP is spoken")
+@Suite("The choice of the HTTP version")
 struct HTTP2AgreementTests {
     private func driver(_ server: ScriptedServer, _ versions: HTTPVersions) throws -> PoolDriver {
         let tls = TLSFiles(caFile: try TestCertificates.shared().authorityFile)
@@ -33,7 +33,7 @@ struct HTTP2AgreementTests {
         driver.pool.close()
     }
 
-    @Test("HTTP/2 that is demanded and not agreed to fails calls before they are sent")
+    @Test("HTTP/2 that is demanded and refused fails calls before they are sent")
     func demanded() throws {
         let server = try ScriptedServer(tls: try TestCertificates.shared().good, script: Self.answerInHTTP1)
         defer { server.stop() }
@@ -44,7 +44,7 @@ struct HTTP2AgreementTests {
     }
 
     @Test(
-        "A server that requires HTTP/1.1 gets the call over it, and is asked again after ten minutes",
+        "A server that requires HTTP/1.1 gets the call over it, and is offered HTTP/2 again after ten minutes",
         arguments: [true, false])
     func required(isGoodbye: Bool) throws {
         let identity = try TestCertificates.shared().good.withHTTP2
@@ -76,7 +76,7 @@ struct HTTP2AgreementTests {
         driver.pool.close()
     }
 
-    @Test("A server without HTTP/2, spoken to by prior knowledge, sees no call")
+    @Test("A server without HTTP/2, called by prior knowledge, sees no call")
     func priorKnowledge() throws {
         let server = try ScriptedServer { peer in
             _ = try peer.read(exactly: 24)
@@ -90,7 +90,7 @@ struct HTTP2AgreementTests {
         driver.pool.close()
     }
 
-    @Test("A goodbye as greeting fails a call before it is sent; after none at all another connection is tried")
+    @Test("A goodbye as greeting fails a call before it is sent; after a silence another connection is tried")
     func noGreeting() throws {
         let goodbye = try HTTP2Wire.plain.server(settings: nil) { peer in
             try peer.write(
@@ -118,7 +118,7 @@ struct HTTP2AgreementTests {
         second.pool.close()
     }
 
-    @Test("Through a proxy's tunnel HTTP/2 is spoken as without one")
+    @Test("Through a proxy's tunnel HTTP/2 works as without one")
     func proxy() throws {
         let proxy = try ScriptedServer { peer in
             _ = try peer.readRequest()
@@ -135,7 +135,7 @@ struct HTTP2AgreementTests {
         driver.pool.close()
     }
 
-    @Test("A renewal ends what is idle, and lets calls end that are on their way")
+    @Test("A renewal closes idle connections, and lets calls under way finish")
     func renewal() throws {
         let identity = try TestCertificates.shared().good.withHTTP2
         let server = try ScriptedServer(tls: identity) { try HTTP2Peer($0).serve() }
@@ -166,7 +166,7 @@ struct SingleRequestHTTP2Tests {
         #expect(outcome == .response(.init(status: 401, isHTTP2: true)))
     }
 
-    @Test("HTTP/2 that is demanded and not agreed to is no answer")
+    @Test("HTTP/2 that is demanded and refused gives no answer")
     func demanded() throws {
         let server = try ScriptedServer(tls: try TestCertificates.shared().good) { peer in
             _ = try peer.readRequest()

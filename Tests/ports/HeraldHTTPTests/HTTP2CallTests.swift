@@ -53,9 +53,9 @@ struct HTTP2CallTests {
         driver.pool.close()
     }
 
-    @Test("No more calls are on a connection than the other side takes; the next ones take another connection")
+    @Test("A connection has no more calls than the other side allows; the next ones use another connection")
     func places() throws {
-        // None is answered before all have come, or a connection whose calls are answered soon takes those of another.
+        // None is answered before all have arrived: a connection with early answers would take calls of another.
         let come = DispatchGroup()
         for _ in 1...6 { come.enter() }
         let server = try HTTP2Wire.plain.server(settings: [HTTP2Peer.maxStreams: 2]) { peer in
@@ -72,7 +72,7 @@ struct HTTP2CallTests {
         driver.pool.close()
     }
 
-    @Test("What is the same in every call is sent once, and secrets and keys are kept by no table")
+    @Test("Fields that all calls share are sent once, and secrets and keys are kept in no table")
     func compression() throws {
         let seen = Guarded<[HTTP2Peer.Call]>([])
         let server = try HTTP2Wire.plain.server { peer in
@@ -101,7 +101,7 @@ struct HTTP2CallTests {
         driver.pool.close()
     }
 
-    @Test("A request larger than the window is sent as the other side takes it")
+    @Test("A request larger than the window is sent as the other side accepts it")
     func sentWindow() throws {
         let body = String(repeating: "0123456789", count: 20)
         let server = try HTTP2Wire.plain.server(settings: [HTTP2Peer.initialWindow: 16]) { peer in
@@ -126,7 +126,7 @@ struct HTTP2CallTests {
         driver.pool.close()
     }
 
-    @Test("A call that the other side does not take in time is not in doubt, and one that it took is")
+    @Test("A call that the other side does not accept in time is not in doubt, and an accepted one is")
     func untaken() throws {
         let server = try HTTP2Wire.plain.server(settings: [HTTP2Peer.initialWindow: 16]) { peer in peer.readToEnd() }
         defer { server.stop() }
@@ -141,7 +141,7 @@ struct HTTP2CallTests {
         driver.pool.close()
     }
 
-    @Test("A stream that hangs takes nobody along: it is reset, and its connection goes on")
+    @Test("A stream that hangs affects no other: it is reset, and its connection stays")
     func hangingStream() throws {
         let resets = Guarded<[UInt32]>([])
         let server = try HTTP2Wire.plain.server { peer in
@@ -165,7 +165,7 @@ struct HTTP2CallTests {
         driver.pool.close()
     }
 
-    @Test("A cancelled call has no completion, and its connection goes on")
+    @Test("A cancelled call has no completion, and its connection stays")
     func cancelled() throws {
         let isThere = Guarded(false)
         let server = try HTTP2Wire.plain.server { peer in
@@ -179,7 +179,7 @@ struct HTTP2CallTests {
         driver.begin(1)
         #expect(driver.run { isThere.withLock { $0 } })
         #expect(driver.cancel(1))
-        // One that is cancelled before it is written is never seen.
+        // A call that is cancelled before it is written is never seen.
         driver.begin(2)
         #expect(driver.cancel(2))
         #expect(driver.call()?.status == 200)
@@ -187,7 +187,7 @@ struct HTTP2CallTests {
         driver.pool.close()
     }
 
-    @Test("A long body is cut and its stream ended, an interim answer and trailers count for nothing")
+    @Test("A long body is cut and its stream ended, an interim answer and trailers are ignored")
     func bodies() throws {
         let server = try HTTP2Wire.plain.server { peer in
             var call = try peer.readCall()
@@ -196,7 +196,7 @@ struct HTTP2CallTests {
             for _ in 0..<3 {
                 try peer.write(HTTP2Peer.Frame(type: HTTP2Peer.Frame.data, stream: call.stream, payload: piece))
             }
-            // As the window allows it.
+            // Within the window.
             try peer.write(
                 HTTP2Peer.Frame(type: HTTP2Peer.Frame.data, stream: call.stream, payload: Array(piece.dropLast())))
             _ = try peer.readFrame(HTTP2Peer.Frame.windowUpdate)
@@ -221,7 +221,7 @@ struct HTTP2CallTests {
         driver.pool.close()
     }
 
-    @Test("A call answered before it was sent as a whole has its answer, and its stream ends")
+    @Test("A call answered before it was sent completely has its answer, and its stream ends")
     func earlyAnswer() throws {
         let server = try HTTP2Wire.plain.server(settings: [HTTP2Peer.initialWindow: 16]) { peer in
             let call = try peer.readFrame(HTTP2Peer.Frame.headers)

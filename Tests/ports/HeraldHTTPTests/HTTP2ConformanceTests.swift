@@ -4,19 +4,19 @@ import Testing
 
 @testable import HeraldHTTP
 
-/// What RFC 9113 asks of a client: the cases that h2spec has for clients, by its sections and names.
+/// RFC 9113's requirements on a client: h2spec's cases for clients, by its sections and names.
 @Suite("The client's side of RFC 9113")
 struct HTTP2ConformanceTests {
     typealias Frame = HTTP2Peer.Frame
     typealias Code = HTTP2Peer.Code
 
-    /// What the client has to do.
+    /// The client's duty.
     enum Duty: Sendable {
-        /// To end the connection, and say why.
+        /// To end the connection, and give the reason.
         case endConnection(Code)
-        /// To end the stream, or the connection, and say why.
+        /// To end the stream, or the connection, and give the reason.
         case endStream(Code)
-        /// To answer a PING, and take what comes of the call.
+        /// To answer a PING, and complete the call.
         case goOn
     }
 
@@ -33,7 +33,7 @@ struct HTTP2ConformanceTests {
 
     private static let head = HTTP2Peer.head(1, status: 200)
     private static let lastHead = Frame(type: Frame.headers, flags: 5, stream: 1, payload: head.payload)
-    /// More follows.
+    /// An unfinished answer.
     private static let openHead = Frame(type: Frame.headers, stream: 1, payload: head.payload)
     private static let more = HTTP2Peer.literal("x-more", "1")
     private static let text = Array("test".utf8)
@@ -78,8 +78,8 @@ struct HTTP2ConformanceTests {
             duty: .endConnection(.compressionError)),
     ]
 
-    // Of a stream that it has closed nghttp2 knows nothing any more, and drops what comes. RFC 7540 and h2spec want
-    // STREAM_CLOSED there.
+    // nghttp2 forgets a stream that it has closed, and drops further frames. RFC 7540 and h2spec want STREAM_CLOSED
+    // there.
     private static let states = [
         Case(section: "5.1", name: "idle: DATA", frames: [data(2)]),
         Case(
@@ -208,7 +208,7 @@ struct HTTP2ConformanceTests {
     private static let question = Array("are you?".utf8)
 
     @Test(
-        "What breaks the rules ends the connection for the reason that the RFC names; all else costs nothing",
+        "A violation ends the connection with the RFC's reason; all other frames cost nothing",
         arguments: formats + states + frames + continuations)
     func duties(of one: Case) throws {
         let heard = Guarded<[Frame]?>(nil)
@@ -241,7 +241,7 @@ struct HTTP2ConformanceTests {
         driver.pool.close()
     }
 
-    /// What the client says to a case's frames, until it answers a PING, resets the stream or closes.
+    /// The client's frames after a case's frames, until it answers a PING, resets the stream or closes.
     private static func heard(after one: Case, from peer: HTTP2Peer) throws -> [Frame] {
         let ping = Frame(type: Frame.ping, payload: question)
         switch one.duty {
@@ -250,7 +250,7 @@ struct HTTP2ConformanceTests {
         }
         var heard: [Frame] = []
         while let frame = try? peer.readFrame() {
-            // A pool that hears nothing for a while asks by itself.
+            // A pool sends a PING of its own after a silence.
             if frame.type == Frame.ping, frame.flags == 0 { continue }
             heard.append(frame)
             if frame.type == Frame.reset { break }

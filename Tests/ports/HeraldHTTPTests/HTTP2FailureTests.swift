@@ -16,9 +16,9 @@ extension PoolDriver {
     }
 }
 
-@Suite("What goes wrong over HTTP/2")
+@Suite("Failures over HTTP/2")
 struct HTTP2FailureTests {
-    @Test("GOAWAY: what was not read is called again at once, and what was read gets its answer")
+    @Test("GOAWAY: unread calls are repeated at once, and read ones get their answers")
     func goAway() throws {
         let first = First()
         let server = try HTTP2Wire.plain.server { peer in
@@ -38,7 +38,7 @@ struct HTTP2FailureTests {
         driver.pool.close()
     }
 
-    @Test("A refused stream is called again at once; the fourth refusal is a failure, and not in doubt")
+    @Test("A refused stream is repeated at once; the fourth refusal is a failure, and not in doubt")
     func refused() throws {
         let counts = Guarded<[String: Int]>([:])
         let server = try HTTP2Wire.plain.server { peer in
@@ -66,7 +66,7 @@ struct HTTP2FailureTests {
     }
 
     @Test(
-        "A stream that is reset otherwise fails its call alone, which is in doubt",
+        "A stream with another reset fails its call alone, which is in doubt",
         arguments: [
             (HTTP2Peer.Code.internalError, FailureKind.connectionReset), (.cancel, .connectionReset),
             (.http11Required, .brokenHTTP),
@@ -84,7 +84,7 @@ struct HTTP2FailureTests {
         driver.pool.close()
     }
 
-    @Test("A connection that dies takes its calls along, and they are in doubt", arguments: HTTP2Wire.allCases)
+    @Test("A connection that dies fails its calls, and they are in doubt", arguments: HTTP2Wire.allCases)
     func death(wire: HTTP2Wire) throws {
         let first = First()
         let server = try wire.server { peer in
@@ -100,7 +100,7 @@ struct HTTP2FailureTests {
         driver.pool.close()
     }
 
-    @Test("A silent connection is asked, takes no call until it answers, and is given up when it does not")
+    @Test("A silent connection gets a PING, takes no call until it answers, and is given up when it does not")
     func silence() throws {
         let first = First()
         let server = try HTTP2Wire.plain.server { peer in
@@ -117,7 +117,7 @@ struct HTTP2FailureTests {
         driver.begin(1, milliseconds: 600_000)
         #expect(driver.run { driver.pool.sharedConnectionCount == 1 && driver.pool.waitingCount == 0 })
         driver.ahead += (SharedConnections.silence + .seconds(1)).count
-        // It answers, and is asked again after another silence.
+        // It answers, and gets another PING after the next silence.
         #expect(driver.run { !driver.hasFreePlace })
         #expect(driver.run { driver.hasFreePlace })
         driver.ahead += (SharedConnections.silence + .seconds(1)).count
@@ -129,7 +129,7 @@ struct HTTP2FailureTests {
         driver.pool.close()
     }
 
-    @Test("An answer without a good status, or too large, costs its call alone, and its rule is named")
+    @Test("An answer without a valid status, or too large, costs its call alone, and the broken rule is named")
     func brokenAnswers() throws {
         let heads: [(fields: [(String, String)], rule: String)] = [
             ([("x", "y")], "9113, 8.3.2"), ([(":status", "20")], "9113, 8.3.2"), ([(":status", "+20")], "9113, 8.3.2"),
@@ -144,7 +144,7 @@ struct HTTP2FailureTests {
                 try peer.write(Frame(type: Frame.headers, flags: 5, stream: stream, payload: payload))
             }
             let call = try peer.readCall()
-            // More than 64 KiB of fields, in so few bytes that no frame is large.
+            // More than 64 KiB of fields, in few enough bytes for a small frame.
             let name = HTTP2Peer.literal("x", String(repeating: "y", count: 4_000))
             // With 0x40 it goes to the table, and 0x80 + 62 is the table's newest.
             let block = [0x88, 0x40] + name.dropFirst() + [UInt8](repeating: 0xBE, count: 20)
@@ -161,7 +161,7 @@ struct HTTP2FailureTests {
         driver.pool.close()
     }
 
-    @Test("A status that came with its fields counts, whatever else its answer has wrong")
+    @Test("A status that came with its fields counts, whatever else is wrong with its answer")
     func oddAnswers() throws {
         let odd: [(status: Int, fields: [(String, String)], body: String)] = [
             (204, [("content-length", "7")], ""), (204, [("content-length", "2")], "hi"),
@@ -184,7 +184,7 @@ struct HTTP2FailureTests {
         driver.pool.close()
     }
 
-    @Test("An answer that is cut off says its status, by a reset, a lost connection and a deadline alike")
+    @Test("An answer that is cut off gives its status, by a reset, a lost connection and a deadline alike")
     func cutAnswers() throws {
         let count = Guarded(0)
         let server = try HTTP2Wire.plain.server { peer in
@@ -252,7 +252,7 @@ struct HTTP2FailureTests {
     }
 
     @Test(
-        "A peer that floods costs itself the connection, and the next call takes another one", arguments: Flood.allCases
+        "A peer that floods loses the connection, and the next call uses another one", arguments: Flood.allCases
     )
     func floods(flood: Flood) throws {
         let first = First()

@@ -3,33 +3,33 @@
     @testable import HeraldHTTP
 #endif
 
-/// What has to hold of a session over HTTP/2 whatever the other side says.
+/// The properties of a session over HTTP/2 for any bytes of the other side.
 ///
-/// Calls none of Swift Testing: the fuzzer uses it too.
+/// Uses nothing of Swift Testing, because the fuzzer calls it too.
 enum HTTP2SessionProperties {
     private static let callCount: Int32 = 3
     private static let request = Array("POST /x HTTP/1.1\r\nHost: here\r\nContent-Length: 2\r\n\r\nhi".utf8)
-    /// The other side greets, so that what follows is read as frames.
+    /// The other side's greeting, so that the following bytes are read as frames.
     private static let greeting: [UInt8] = [0, 0, 0, 4, 0, 0, 0, 0, 0]
 
-    /// What has become of the calls.
+    /// The outcomes of the calls.
     private struct Run {
-        /// Those that the other side has said.
+        /// Outcomes that the other side gave.
         var outcomes: [String] = []
-        /// Those that we have found ourselves, which end with the frame that says so.
+        /// Outcomes that we found ourselves, which end with the frame that says so.
         var found: [String] = []
         var calls: [Int32] = []
         var isOver = false
         var isTooLong = false
     }
 
-    /// What does not hold for these bytes; `nil` when all does.
+    /// The property that is broken for these bytes; `nil` if none is.
     static func brokenProperty(_ input: [UInt8]) -> String? {
         guard let whole = run(input, pieces: .max), let split = run(input, pieces: 1) else {
             return "a session could not be made, or a call not be submitted"
         }
-        // When every call has ended, nobody cares for the rest of what comes; when the connection has, neither for what
-        // else is wrong.
+        // When every call has ended, the rest of the bytes does not matter; when the connection has, neither do further
+        // faults.
         let isSameEnd = whole.isOver == split.isOver || whole.calls.count == callCount
         let isSameFind = whole.found == split.found || whole.isOver || split.isOver
         if whole.outcomes != split.outcomes || !isSameEnd || !isSameFind, !hasContinuation(input) {
@@ -40,7 +40,7 @@ enum HTTP2SessionProperties {
         return nil
     }
 
-    /// Whether there is a frame CONTINUATION, which nghttp2 counts once more for each piece of its head.
+    /// Whether there is a frame CONTINUATION, which nghttp2 counts once more for each part of its head.
     private static func hasContinuation(_ input: [UInt8]) -> Bool {
         var place = 0
         while place + 9 <= input.count {
@@ -76,7 +76,7 @@ enum HTTP2SessionProperties {
             run.calls.append(stream.call)
             run.isTooLong = run.isTooLong || body.count > AnswerReader.bodyLimit
             let text = "\(stream.call) \(kind) \(isSent) \(status)"
-            // How much of a broken answer's body has come before the fault depends on its pieces.
+            // The length of a broken answer's body before the fault depends on the split.
             if case .broken = kind {
                 run.found.append(text)
             } else {

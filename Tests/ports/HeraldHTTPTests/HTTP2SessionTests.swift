@@ -7,7 +7,7 @@ import Testing
 
 @Suite("The session over HTTP/2")
 struct HTTP2SessionTests {
-    @Test("Whatever the other side says, in whatever pieces: each call ends at most once, within its limits")
+    @Test("For any bytes of the other side, however split: each call ends at most once, within its limits")
     func corpus() throws {
         let folder = Repository.root.appending(path: "Tests/Fuzz/corpus/http2-session")
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
@@ -20,7 +20,7 @@ struct HTTP2SessionTests {
         }
     }
 
-    @Test("What is no request of ours is not taken")
+    @Test("A malformed request is not accepted")
     func noRequest() throws {
         let session = try #require(HTTP2Session(isEncrypted: true, keepsLocation: false))
         let line = "GET / HTTP/1.1\r\n"
@@ -30,7 +30,7 @@ struct HTTP2SessionTests {
         }
     }
 
-    @Test("Names become small, the host the authority, and what begins with a colon stands in front")
+    @Test("Names become lower case, the host the authority, and pseudo-headers come first")
     func fields() throws {
         var request = HTTP2Request(isEncrypted: true)
         let text = "PUT /a?b=c HTTP/1.1\r\nX-First: 1\r\nHost: example.org:8443\r\nAuthorization: Basic x\r\n\r\nbody"

@@ -43,7 +43,7 @@ extension HTTP2Peer {
     }
 }
 
-/// Whether this is the first time that somebody asks.
+/// Distinguishes the first call of ``take()`` from later ones.
 final class First: Sendable {
     private let isOver = Guarded(false)
 

@@ -16,7 +16,7 @@ struct LocationTests {
         return (String(decoding: reader.location, as: UTF8.self), String(decoding: reader.retryAfter, as: UTF8.self))
     }
 
-    @Test("is kept if it is wanted, however the bytes come; the first of several counts", arguments: [1, 2, 7, 1_000])
+    @Test("is kept on request, however the bytes arrive; the first of several counts", arguments: [1, 2, 7, 1_000])
     func kept(piece: Int) {
         let text =
             "HTTP/1.1 201 Created\r\nLast-Modified: x\r\nRetry-After: 3\r\nLOCATION: https://h/m/1\r\nLoc: y\r\n"
@@ -25,7 +25,7 @@ struct LocationTests {
         #expect(read(text, keepsLocation: false, piece: piece) == ("", "3"))
     }
 
-    @Test("is the answer's own, not the one before's or an interim answer's")
+    @Test("is the answer's own, not the former one's or an interim answer's")
     func forgotten() {
         let text = "HTTP/1.1 103 Early\r\nLocation: early\r\n\r\nHTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n"
         #expect(read(text, keepsLocation: true, piece: 5) == ("", ""))

@@ -2,7 +2,7 @@ import HeraldTime
 
 @testable import HeraldHTTP
 
-/// A completion with its texts, as the tests compare it.
+/// A completion with its texts, for comparisons in tests.
 struct Ended: Equatable {
     var token: UInt64
     var status: Int
@@ -29,7 +29,7 @@ final class PoolDriver {
 
     static let request = "POST /x?y=z HTTP/1.1\r\nHost: here\r\nContent-Length: 2\r\n\r\nhi"
 
-    /// How far the pool's clock is ahead of the machine's (milliseconds).
+    /// The lead of the pool's clock over the machine's (milliseconds).
     var ahead: Int64 = 0
 
     private var now: MonotonicTime { SystemClock.monotonic().advanced(by: .milliseconds(ahead)) }
@@ -47,7 +47,7 @@ final class PoolDriver {
 
     func renew(tls: TLSFiles) { pool.renewConnections(proxy: nil, tls: tls, now: now) }
 
-    /// Runs the loop until so many calls ended, and returns them in that order.
+    /// Runs the loop until `count` calls have ended, and returns them in that order.
     func finish(_ count: Int) -> [Ended] {
         var ended: [Ended] = []
         repeat {
@@ -57,7 +57,7 @@ final class PoolDriver {
         return ended
     }
 
-    /// Runs the loop until the condition holds; false when it does not within 20 s.
+    /// Runs the loop until the condition holds; returns false if it does not within 20 s.
     func run(until condition: () -> Bool) -> Bool {
         let end = SystemClock.monotonic().advanced(by: .seconds(20))
         while !condition() {
@@ -67,7 +67,7 @@ final class PoolDriver {
         return true
     }
 
-    /// One call from its begin to its end.
+    /// Makes one call from its begin to its end.
     func call(
         request: String = PoolDriver.request, milliseconds: Int64 = 20_000, keepsBody: Bool = true
     ) -> Ended? {

@@ -4,7 +4,7 @@ import Testing
 @testable import HeraldHTTP
 
 extension Pool {
-    /// A pool with one connection that takes so many calls at once.
+    /// A pool with one connection that takes `places` calls at once.
     fileprivate static func shared(places: Int, limit: Int = 4) -> Pool {
         var pool = Pool(limit: limit, versions: .http2)
         pool.begin(0)
@@ -29,7 +29,7 @@ extension Pool {
         state.refused(call, on: slot, Failure(kind: .connectionReset, detail: "refused"), now: now)
     }
 
-    /// The calls that are to be written.
+    /// The calls to be written.
     fileprivate func calls(_ actions: [PoolState.Action]) -> [Int32] {
         actions.compactMap { if case .submit(_, let call) = $0 { call } else { nil } }
     }
@@ -43,7 +43,7 @@ extension Pool {
 
 @Suite("The state of a pool whose connections are shared")
 struct PoolStateSharedTests {
-    @Test("A connection takes calls once the other side has greeted, and no more than both sides want")
+    @Test("A connection takes calls once the other side has greeted, up to both sides' limits")
     func places() {
         var pool = Pool(limit: 1, versions: .http2)
         for token in UInt64(1)...40 { pool.begin(token) }
@@ -60,7 +60,7 @@ struct PoolStateSharedTests {
         #expect(pool.actions().count == 30 - 2)
     }
 
-    @Test("More calls than sixteen share a connection only when there may be no other one, and they spread")
+    @Test("More than sixteen calls share a connection only if no other may be made, and they spread")
     func crowd() {
         var pool = Pool.shared(places: 100, limit: 2)
         for token in UInt64(1)...100 { pool.begin(token) }
@@ -73,7 +73,7 @@ struct PoolStateSharedTests {
         #expect(slots.count == 100 && (34...66).contains(slots.count { $0 == 0 }))
     }
 
-    @Test("One connection more is made when all places are taken, as many as calls need and as may be")
+    @Test("One more connection is made when all places are taken, within the need and the limit")
     func more() {
         var pool = Pool.shared(places: 2, limit: 3)
         for token in UInt64(1)...3 { pool.begin(token) }
@@ -134,7 +134,7 @@ struct PoolStateSharedTests {
         #expect(pool.calls(pool.actions()).count == 1)
     }
 
-    @Test("A connection that leaves keeps its calls and takes none, and ends with the last of them")
+    @Test("A leaving connection keeps its calls and takes none, and ends with the last of them")
     func leaving() {
         var pool = Pool.shared(places: 4, limit: 2)
         pool.begin(1)
@@ -172,12 +172,12 @@ struct PoolStateSharedTests {
         let isKnown = pool.state.cancel(token: 2)
         #expect(isKnown)
         #expect(pool.actions() == [.abandon(slot: 0, call: calls[1])] && pool.state.connectionCount == 1)
-        // What comes of them afterwards is nobody's.
+        // Later answers to them are ignored.
         pool.sharedAnswered(calls[0], 0)
         #expect(pool.ended().isEmpty)
     }
 
-    @Test("A silent connection is asked, takes no call meanwhile, and is given up at last")
+    @Test("A silent connection gets a PING, takes no call meanwhile, and is given up in the end")
     func silence() {
         var pool = Pool.shared(places: 4, limit: 1)
         #expect(pool.sweep(after: 14_000).isEmpty)
@@ -187,14 +187,14 @@ struct PoolStateSharedTests {
         pool.state.heard(0, now: pool.now)
         pool.pass(milliseconds: 5_000)
         #expect(pool.actions().count == 1)
-        // With a call on it much sooner, counted from that call on.
+        // With a call on it the limit is shorter, and counts from that call on.
         #expect(pool.sweep(after: 2_000).isEmpty)
         #expect(pool.sweep(after: 1_000) == [.ask(slot: 0)])
         #expect(pool.sweep(after: 4_000).isEmpty)
         #expect(pool.sweep(after: 1_000) == [.giveUp(slot: 0)])
     }
 
-    @Test("A connection whose other side does not greet is given up, and no call fails by it")
+    @Test("A connection without a greeting is given up, and costs no call")
     func noGreeting() {
         var pool = Pool(limit: 2, versions: .http2)
         pool.begin(1)

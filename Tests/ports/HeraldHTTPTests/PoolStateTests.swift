@@ -3,7 +3,7 @@ import Testing
 
 @testable import HeraldHTTP
 
-/// Chance that is always the same: the least of every range. (With 0, `random(in:)` would search for ever.)
+/// A constant random source: the least of every range. (With 0, `random(in:)` would search for ever.)
 struct NoChance: RandomNumberGenerator {
     func next() -> UInt64 { 1 << 40 }
 }
@@ -31,7 +31,7 @@ struct Pool: ~Copyable {
         ) { $0 = [1, 2, 3] }
     }
 
-    /// Everything that is to be done now.
+    /// The actions wanted now.
     mutating func actions() -> [PoolState.Action] {
         var actions: [PoolState.Action] = []
         while let action = state.nextAction(now, using: &chance) { actions.append(action) }
@@ -50,7 +50,7 @@ struct Pool: ~Copyable {
         state.answered(slot, status: 200, retryAfter: [], body: [], isReusable: isReusable, now: now)
     }
 
-    /// Which calls ended since the last time, and how.
+    /// The calls that have ended since the last look, with their outcomes.
     mutating func ended() -> [Ended] {
         defer { state.completions.removeAll() }
         return state.completions.all.map { Ended(token: $0.token, status: $0.status, failure: $0.failure) }
@@ -62,7 +62,7 @@ struct Pool: ~Copyable {
         var failure: FailureKind?
     }
 
-    /// A pool with one connection that has carried a call and waits for the next.
+    /// A pool with one idle connection that has carried a call.
     static func withIdleConnection(limit: Int = 4) -> Pool {
         var pool = Pool(limit: limit)
         pool.begin(0)
@@ -77,7 +77,7 @@ struct Pool: ~Copyable {
 
 @Suite("The state of a pool")
 struct PoolStateTests {
-    @Test("More connections may be made from a moment on: waiting calls get them at once")
+    @Test("A raised limit gives waiting calls their connections at once")
     func raisedLimit() {
         var pool = Pool(limit: 1)
         for token in 0..<3 { pool.begin(UInt64(token)) }
@@ -104,7 +104,7 @@ struct PoolStateTests {
         #expect(pool.actions() == [.send(slot: 0, ifSilent: true, keepsBody: false)])
     }
 
-    @Test("No more connections are made than calls wait, than fit, and than may be made at once")
+    @Test("The number of new connections is limited by waiting calls, by the pool, and by attempts at a time")
     func bounds() {
         var pool = Pool(limit: 3)
         for token in UInt64(1)...2 { pool.begin(token) }
@@ -116,7 +116,7 @@ struct PoolStateTests {
         #expect(large.actions().count == PoolState.connectingLimit)
     }
 
-    @Test("A connection that waited has to be silent before it gets a call")
+    @Test("An idle connection has to be silent before it gets a call")
     func silence() {
         var pool = Pool.withIdleConnection()
         pool.pass(milliseconds: 1)
@@ -127,7 +127,7 @@ struct PoolStateTests {
         #expect(pool.ended().isEmpty)
     }
 
-    @Test("A call whose stale connection took not a byte goes first of those that wait")
+    @Test("A call whose stale connection took no byte precedes the waiting ones")
     func staleGoesFirst() {
         var pool = Pool.withIdleConnection(limit: 1)
         pool.begin(1)
@@ -141,7 +141,7 @@ struct PoolStateTests {
         #expect(pool.ended() == [.init(token: 1)])
     }
 
-    @Test("A call fails with its connection once a byte is out, and at once on a new connection")
+    @Test("A call fails with its connection once a byte is sent, and at once on a new connection")
     func lossCounts() {
         var used = Pool.withIdleConnection()
         used.begin(1)
@@ -160,7 +160,7 @@ struct PoolStateTests {
     }
 
     @Test(
-        "A connection is closed after an answer that forbids its use, or that came before the whole request",
+        "A connection is closed after an answer that forbids its use, or that preceded the end of the request",
         arguments: [(false, true), (true, false)])
     func notReusable(isReusable: Bool, isWritten: Bool) {
         var pool = Pool.withIdleConnection()
@@ -171,7 +171,7 @@ struct PoolStateTests {
         #expect(pool.actions() == [.close(slot: 0)] && pool.state.connectionCount == 0)
     }
 
-    @Test("After bytes that belong to no answer no connection is used twice, until that is long past")
+    @Test("After bytes that belong to no answer, connections are used once only, for a long time")
     func distrust() {
         var pool = Pool.withIdleConnection()
         pool.state.distrust(pool.now)
@@ -203,7 +203,7 @@ struct PoolStateTests {
         #expect(wanted.actions() == [.close(slot: 0), .connect(slot: 0)])
     }
 
-    @Test("A deadline ends a call wherever it is, and its connection too")
+    @Test("A deadline ends a call in any phase, and its connection too")
     func deadlines() {
         var pool = Pool.withIdleConnection(limit: 1)
         pool.begin(1, milliseconds: 200)
@@ -216,7 +216,7 @@ struct PoolStateTests {
         #expect(pool.actions() == [.close(slot: 0)] && pool.state.calls.count == 0)
     }
 
-    @Test("A cancelled call takes its connection along, and ends without a completion")
+    @Test("A cancelled call ends its connection, and has no completion")
     func cancel() {
         var pool = Pool.withIdleConnection(limit: 1)
         pool.begin(1)
@@ -227,7 +227,7 @@ struct PoolStateTests {
         #expect(pool.actions() == [.close(slot: 0)] && pool.ended().isEmpty)
     }
 
-    @Test("A renewal ends what is idle or being made at once, and what carries a call with that call")
+    @Test("A renewal closes idle and new connections at once, and the others after their calls")
     func renewal() {
         var pool = Pool(limit: 2)
         pool.begin(1)
@@ -241,7 +241,7 @@ struct PoolStateTests {
         #expect(pool.actions() == [.close(slot: 0)] && pool.ended() == [.init(token: 1)])
     }
 
-    @Test("A refused attempt is made once more before it fails a call")
+    @Test("A refused attempt is repeated once before it fails a call")
     func refusal() {
         var pool = Pool()
         pool.begin(1)
@@ -253,7 +253,7 @@ struct PoolStateTests {
         #expect(pool.actions() == [.close(slot: 0)])
     }
 
-    @Test("What this machine lacks fails no call, and nothing is tried for a moment")
+    @Test("A shortage on this machine fails no call, and pauses attempts for a moment")
     func scarcity() {
         var pool = Pool()
         pool.begin(1)
@@ -265,7 +265,7 @@ struct PoolStateTests {
         #expect(pool.actions() == [.connect(slot: 0)])
     }
 
-    @Test("A name is looked up once before the first connection, and its calls fail when nobody has it")
+    @Test("A name is looked up once before the first connection, and its calls fail if it is unknown")
     func lookUp() {
         var pool = Pool(address: nil)
         pool.begin(1)
@@ -281,7 +281,7 @@ struct PoolStateTests {
         #expect(unknown.ended() == [.init(token: 1, status: 0, failure: .nameNotFound)])
     }
 
-    @Test("A look-up that this machine could not make is made again later, and fails no call")
+    @Test("A look-up that this machine could not make is repeated later, and fails no call")
     func lookUpAgain() {
         var pool = Pool(address: nil)
         pool.begin(1)
@@ -300,7 +300,7 @@ struct PoolStateTests {
         #expect(pool.actions() == [.connect(slot: 0)] && pool.state.address(0) == nil)
     }
 
-    @Test("Closing ends every connection in whatever phase, and the state can be used again")
+    @Test("Closing ends every connection in any phase, and the state can be used again")
     func closing() {
         var pool = Pool.withIdleConnection(limit: 3)
         for token in UInt64(1)...3 { pool.begin(token) }

@@ -6,7 +6,7 @@ private let okay = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
 
 @Suite("TLS and proxies")
 struct ReachingTests {
-    /// A server certificate that must not be accepted.
+    /// A server certificate that must be refused.
     enum BadCertificate: String, CaseIterable {
         case wrongHost
         case expired
@@ -14,7 +14,7 @@ struct ReachingTests {
     }
 
     @Test(
-        "A certificate that is wrong is refused before a byte of the request is sent",
+        "An invalid certificate is refused before a byte of the request is sent",
         arguments: BadCertificate.allCases)
     func badCertificates(bad: BadCertificate) throws {
         let certificates = try TestCertificates.shared()
@@ -42,7 +42,7 @@ struct ReachingTests {
         #expect(try PoolDriver(origin: server.origin).call()?.failure == .tls)
     }
 
-    @Test("A file of authorities that is not there is a TLS failure")
+    @Test("A missing file of authorities is a TLS failure")
     func missingAuthorities() throws {
         let server = try ScriptedServer(tls: TestCertificates.shared().good) { _ in }
         defer { server.stop() }
@@ -50,7 +50,7 @@ struct ReachingTests {
         #expect(try PoolDriver(ConnectionOptions(origin: server.origin, tls: tls)).call()?.failure == .tls)
     }
 
-    @Test("A server that speaks no TLS is a TLS failure")
+    @Test("A server without TLS is a TLS failure")
     func plainServer() throws {
         let server = try ScriptedServer { peer in try peer.write("HTTP/1.1 400 Bad Request\r\n\r\n") }
         defer { server.stop() }
@@ -59,7 +59,7 @@ struct ReachingTests {
     }
 
     @Test(
-        "A client certificate is shown when there is one, and a TLS failure when it is refused",
+        "A client certificate is sent when there is one, and a TLS failure when it is refused",
         arguments: [true, false])
     func clientCertificate(isShown: Bool) throws {
         let certificates = try TestCertificates.shared()
@@ -86,7 +86,7 @@ struct ReachingTests {
         driver.pool.close()
     }
 
-    @Test("A proxy is asked for a tunnel, also to a plain backend, and sees the request as the backend does")
+    @Test("A proxy is asked for a tunnel, even to a plain backend, and sees the request as the backend does")
     func proxy() throws {
         let proxy = try ScriptedServer { peer in
             let connect = try peer.readRequest()
@@ -106,7 +106,7 @@ struct ReachingTests {
         driver.pool.close()
     }
 
-    @Test("A proxy that makes no tunnel is no answer of the backend", arguments: [407, 502])
+    @Test("A proxy's refusal of a tunnel is no answer of the backend", arguments: [407, 502])
     func refusingProxy(status: Int) throws {
         let proxy = try ScriptedServer { peer in
             _ = try peer.readRequest()
@@ -121,11 +121,11 @@ struct ReachingTests {
         #expect(ended?.failure == kind && ended?.body.contains("\(status)") == true, "\(ended?.body ?? "")")
     }
 
-    @Test("Connections beyond what one group of libcurl holds are made too")
+    @Test("Connections beyond the capacity of one libcurl group are made too")
     func manyConnections() throws {
         let server = try ScriptedServer { peer in
             _ = try peer.readRequest()
-            // Everybody waits for the last one, so that no connection is free for a second call.
+            // All wait for the last one, so that no connection is free for a second call.
             peer.readToEnd()
         }
         defer { server.stop() }

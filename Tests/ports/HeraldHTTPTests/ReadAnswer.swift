@@ -3,14 +3,14 @@
     @testable import HeraldHTTP
 #endif
 
-/// How an answer ends, as the tests compare it.
+/// The end of an answer, for comparisons in tests.
 enum ReadAnswer: Equatable {
     case complete(status: Int32, body: String, isReusable: Bool)
     case broken(AnswerReader.Fault)
-    /// More has to come, and an end of the connection here would be too early.
+    /// More bytes have to come, and an end of the connection here would be too early.
     case unfinished
 
-    /// Feeds an answer to a reader in pieces; `sizes` says how large the piece with this number is.
+    /// Feeds an answer to a reader in parts; `sizes` gives the size of each.
     static func reading(_ bytes: [UInt8], sizes: (Int) -> Int, keepsBody: Bool = true) -> ReadAnswer {
         let reader = AnswerReader()
         reader.begin(keepsBody: keepsBody)
@@ -25,7 +25,7 @@ enum ReadAnswer: Equatable {
             case .incomplete: continue
             case .broken(let fault): return .broken(fault)
             case .complete(let isReusable):
-                // What is left of the bytes lies behind the end.
+                // The rest of the bytes comes after the end.
                 return .complete(
                     status: reader.status, body: String(decoding: reader.body, as: UTF8.self),
                     isReusable: isReusable && offset == bytes.count)
@@ -36,7 +36,7 @@ enum ReadAnswer: Equatable {
             status: reader.status, body: String(decoding: reader.body, as: UTF8.self), isReusable: isReusable)
     }
 
-    /// Feeds an answer to a reader whole, which may know it from before.
+    /// Feeds an answer to a reader whole, which may recognise it.
     static func reading(
         _ bytes: [UInt8], keepsBody: Bool = false, memo: inout ResponseMemo
     ) -> ReadAnswer {
@@ -55,9 +55,9 @@ enum ReadAnswer: Equatable {
 }
 
 extension ReadAnswer {
-    /// What has to hold for any bytes; the first one chooses how the others are split.
+    /// Checks the properties for any bytes; the first one chooses how the others are split.
     ///
-    /// Returns what does not hold.
+    /// Returns the broken property.
     static func brokenProperty(_ input: [UInt8]) -> String? {
         guard let seed = input.first else { return nil }
         let bytes = Array(input.dropFirst())
@@ -66,13 +66,13 @@ extension ReadAnswer {
         let isSame = reading(bytes) { ($0 * 7_919 + Int(seed) * 104_729) % 61 } == whole
         if !isSame { return "in pieces it is another answer" }
         if !meansTheSameAgain(bytes) { return "when it comes again it is another answer" }
-        // What is nearly the same is not the same.
+        // A similar answer is not the same.
         var other = bytes
         if !other.isEmpty { other[Int(seed) * 7 % other.count] ^= 1 << (seed & 7) }
         if !meansTheSameAgain(other, after: bytes) { return "it is taken for another answer" }
         guard case .complete(let status, let body, _) = whole else { return nil }
         if status < 200 || status > 599 { return "its status is \(status)" }
-        // Bytes that are no UTF-8 become up to three times as many in the string.
+        // Bytes that are not UTF-8 become up to three times as many in the string.
         if body.unicodeScalars.count > AnswerReader.bodyLimit { return "its body is too long" }
         return nil
     }

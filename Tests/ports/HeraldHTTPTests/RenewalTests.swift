@@ -8,9 +8,9 @@ import Testing
 
 private let okay = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
 
-@Suite("Files of TLS that change, and proxies with credentials")
+@Suite("Changing TLS files, and proxies with credentials")
 struct RenewalTests {
-    /// A file with the content of another one, which a test can replace.
+    /// A copy of a file that a test can replace.
     private func copy(of path: String) throws -> URL {
         let file = FileManager.default.temporaryDirectory.appending(path: "herald-\(UUID().uuidString)")
         try Data(contentsOf: URL(fileURLWithPath: path)).write(to: file, options: .atomic)
@@ -25,7 +25,7 @@ struct RenewalTests {
         }
     }
 
-    @Test("Authorities that change are trusted, and the former no more, without a restart")
+    @Test("Changed authorities are trusted, and the former ones no more, without a restart")
     func authorities() throws {
         let certificates = try TestCertificates.shared()
         let trusted = try copy(of: certificates.authorityFile)
@@ -36,7 +36,7 @@ struct RenewalTests {
         let driver = try PoolDriver(ConnectionOptions(origin: good.origin, tls: tls))
         #expect(driver.call()?.status == 200)
         try Data(contentsOf: URL(fileURLWithPath: certificates.otherAuthorityFile)).write(to: trusted, options: .atomic)
-        // Not told yet: the connection stays, and what libcurl remembers.
+        // Before the report the connection stays, and so does libcurl's cache.
         #expect(driver.call()?.status == 200)
         driver.renew(tls: tls)
         #expect(driver.pool.connectionCount == 0)
@@ -48,7 +48,7 @@ struct RenewalTests {
         driver.pool.close()
     }
 
-    @Test("A call on its way ends on its connection, which takes no other call afterwards")
+    @Test("A call under way ends on its connection, which takes no other call afterwards")
     func midCall() throws {
         let certificates = try TestCertificates.shared()
         let mayAnswer = DispatchSemaphore(value: 0)
@@ -73,9 +73,9 @@ struct RenewalTests {
         driver.pool.close()
     }
 
-    @Test("A connection that is being made is given up and made again with the new files")
+    @Test("A connection being made is given up and made again with the new files")
     func midHandshake() throws {
-        // The kernel takes the connections; nobody ever shakes hands.
+        // The kernel accepts the connections; no handshake follows.
         let (listener, port) = try LoopbackSocket.listen()
         defer { close(listener) }
         let driver = try PoolDriver(ConnectionOptions(origin: "https://127.0.0.1:\(port)", limit: 2))
@@ -85,7 +85,7 @@ struct RenewalTests {
         #expect(driver.pool.connectionCount == 0 && driver.pool.callCount == 0)
     }
 
-    @Test("A client certificate that changes is shown from the next connection on")
+    @Test("A changed client certificate is sent from the next connection on")
     func clientCertificate() throws {
         let certificates = try TestCertificates.shared()
         var identity = certificates.good
@@ -136,7 +136,7 @@ struct RenewalTests {
     }
 
     @Test(
-        "A proxy's address is taken apart",
+        "A proxy's address is split into its parts",
         arguments: [
             ("http://proxy:3128", "http://proxy:3128", nil, nil),
             ("http://alice@proxy:3128", "http://proxy:3128", "alice", ""),
@@ -150,7 +150,7 @@ struct RenewalTests {
         #expect(parts?.user == username && parts?.password == password)
     }
 
-    @Test("What libcurl says of an address that it can't use holds no password")
+    @Test("libcurl's error about an unusable address contains no password")
     func noPasswordInDetails() throws {
         let address = ProxyAddress("http://alice:canary@127.0.0.1:99999999")
         let driver = try PoolDriver(ConnectionOptions(origin: "http://backend.invalid:8080", proxy: address))

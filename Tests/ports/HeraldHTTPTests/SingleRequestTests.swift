@@ -42,7 +42,7 @@ struct SingleRequestTests {
     }
 
     @Test(
-        "No answer that is not one is taken for one", arguments: [Wire.plainAtOnce, .tlsAtOnce],
+        "An invalid response is never taken for an answer", arguments: [Wire.plainAtOnce, .tlsAtOnce],
         [
             "", "garbage\r\n\r\n", "HTTP/1.1 20 OK\r\n\r\n", "HTTP/1.1 000 OK\r\n\r\n", "HTTP/9.9 200 OK\r\n\r\n",
             "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\ncut", "HTTP/1.1 200 O",
@@ -72,7 +72,7 @@ struct SingleRequestTests {
     }
 
     @Test(
-        "Any method is sent with its body, or with an empty one's length where a server asks for it",
+        "Any method is sent with its body, or with the length 0 where a server asks for it",
         arguments: [
             (
                 .other("PUT", Array("<a/>".utf8), mediaType: "application/xml"), "PUT", "Content-Type: application/xml",
@@ -102,7 +102,7 @@ struct SingleRequestTests {
             seen.withLock { $0 } == lines.map { $0 + "\r\n" }.joined() + "\r\n" + (type == nil ? "" : "<a/>"))
     }
 
-    @Test("Of the answer's headers those are kept that are wanted, by the names that were asked for")
+    @Test("Only the requested headers of the answer are kept, under the requested names")
     func wantedHeaders() throws {
         let server = try ScriptedServer { peer in
             _ = try peer.readRequest()
@@ -116,7 +116,7 @@ struct SingleRequestTests {
         #expect(outcome == .response(.init(status: 201, headers: ["Location": "/a/1?b"])))
     }
 
-    @Test("A body without end and a flood of headers are cut off", arguments: ["", "X-Flood: "])
+    @Test("An endless body and a flood of headers are cut off", arguments: ["", "X-Flood: "])
     func floods(line: String) throws {
         let server = try ScriptedServer { peer in
             _ = try peer.readRequest()
@@ -144,7 +144,7 @@ struct SingleRequestTests {
         #expect(kind(outcome) == (isDripping ? .brokenHTTP : .timeout) || kind(outcome) == .timeout, "\(outcome)")
     }
 
-    @Test("A request that is cancelled ends long before its deadline")
+    @Test("A cancelled request ends long before its deadline")
     func cancelled() throws {
         let server = try ScriptedServer { peer in
             _ = try peer.readRequest()
@@ -154,7 +154,7 @@ struct SingleRequestTests {
         #expect(kind(try post(server, timeout: .minutes(10), isCancelled: { true })) != nil)
     }
 
-    @Test("An endpoint that is not who it should be gets no request", arguments: ReachingTests.BadCertificate.allCases)
+    @Test("An endpoint with a wrong identity gets no request", arguments: ReachingTests.BadCertificate.allCases)
     func badCertificates(bad: ReachingTests.BadCertificate) throws {
         let certificates = try TestCertificates.shared()
         let isAsked = Guarded(false)
@@ -175,7 +175,7 @@ struct SingleRequestTests {
     }
 
     @Test(
-        "A client certificate is shown when there is one, and a TLS failure when it is refused",
+        "A client certificate is sent when there is one, and a TLS failure when it is refused",
         arguments: [true, false])
     func clientCertificate(isShown: Bool) throws {
         let certificates = try TestCertificates.shared()
@@ -199,7 +199,7 @@ struct SingleRequestTests {
         }
     }
 
-    @Test("Nobody listening and a name that nobody has are told apart")
+    @Test("A closed port and an unknown name are distinguished")
     func unreachable() throws {
         let server = try ScriptedServer { _ in }
         server.stop()
@@ -208,7 +208,7 @@ struct SingleRequestTests {
         #expect(kind(try post(server, timeout: .minutes(1), url: "http://no-such-host.invalid/")) == .nameNotFound)
     }
 
-    @Test("A proxy is shown its own user, and one that refuses it is told from the endpoint", arguments: [200, 407])
+    @Test("A proxy gets its own user, and its refusal is distinguished from the endpoint's", arguments: [200, 407])
     func proxy(status: Int) throws {
         let seen = Guarded("")
         let proxy = try ScriptedServer { peer in

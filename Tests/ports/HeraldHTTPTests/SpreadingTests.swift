@@ -10,7 +10,7 @@ private let okay = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
 
 @Suite("Connections over the addresses of a name")
 struct SpreadingTests {
-    /// A name for what listens on 127.0.0.x, whose addresses a test can change.
+    /// A name for the servers on 127.0.0.x, with addresses that a test can change.
     private final class Name: Sendable {
         let answer: Guarded<NameResolver.Answer>
         let lookUps = Guarded(0)
@@ -47,7 +47,7 @@ struct SpreadingTests {
         }
     }
 
-    @Test("Connections spread evenly over all addresses, after one look at the name")
+    @Test("Connections spread evenly over all addresses, after one look-up")
     func spread() throws {
         let servers = try servers([1, 2, 3]) { peer in
             _ = try peer.readRequest()
@@ -83,7 +83,7 @@ struct SpreadingTests {
         #expect(name.lookUps.withLock { $0 } == 1)
     }
 
-    @Test("Connections that are old take no more calls, and a name that moved is followed")
+    @Test("Old connections take no more calls, and a name that moved is followed")
     func moved() throws {
         let servers = try servers([1, 2], Self.answerForEver)
         defer { for server in servers { server.stop() } }
@@ -91,7 +91,7 @@ struct SpreadingTests {
         let driver = try driver(servers[0].port, name, limit: 2)
         #expect(driver.call()?.status == 200)
         name.answer.withLock { $0 = .addresses(["127.0.0.2"]) }
-        // Fresh: neither the connection nor the answer about the name is old.
+        // Neither the connection nor the look-up is old.
         #expect(driver.call()?.status == 200)
         #expect(servers.map(\.acceptedCount) == [1, 0])
         driver.ahead = 310_000
@@ -100,7 +100,7 @@ struct SpreadingTests {
         driver.pool.close()
     }
 
-    @Test("An old connection without a call is closed although nobody calls, and one in mid-call is not")
+    @Test("An old idle connection is closed even without new calls, and a busy one is not")
     func ages() throws {
         let isFree = DispatchSemaphore(value: 0)
         let servers = try servers([1]) { peer in
@@ -135,7 +135,7 @@ struct SpreadingTests {
         #expect(ended.failure == .timeout && ended.body.contains("backend.example was not resolved"))
     }
 
-    @Test("A name that is not found fails every waiting call at once, and is asked for again by a later one")
+    @Test("An unknown name fails every waiting call at once, and is looked up again for a later one")
     func notFound() throws {
         let servers = try servers([1], Self.answerForEver)
         defer { for server in servers { server.stop() } }
@@ -151,7 +151,7 @@ struct SpreadingTests {
         driver.pool.close()
     }
 
-    @Test("A resolver that fails later does not matter while the addresses still work")
+    @Test("A resolver's later failure does not matter while the addresses still work")
     func resolverDown() throws {
         let servers = try servers([1], Self.answerForEver)
         defer { for server in servers { server.stop() } }

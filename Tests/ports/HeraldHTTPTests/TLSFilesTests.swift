@@ -3,7 +3,7 @@ import HeraldHTTP
 import TestSupport
 import Testing
 
-@Suite("The files that TLS needs")
+@Suite("The files for TLS")
 struct TLSFilesTests {
     private static func withFile<Value>(_ text: String, _ body: (String) throws -> Value) throws -> Value {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
@@ -12,7 +12,7 @@ struct TLSFilesTests {
         return try body(file.path)
     }
 
-    @Test("Good files, and none, have no mistakes")
+    @Test("Valid files, and no files, have no mistakes")
     func good() throws {
         let certificates = try TestCertificates.shared()
         #expect(TLSFiles().mistakes().isEmpty)
@@ -22,7 +22,7 @@ struct TLSFilesTests {
         #expect(files.mistakes().isEmpty)
     }
 
-    @Test("Files without PEM are named, all at once")
+    @Test("All files without PEM are named at once")
     func noPEM() throws {
         try Self.withFile("-----BEGIN CERTIFICATE-----\n") { path in
             let mistakes = TLSFiles(caFile: path, certificateFile: path, keyFile: path).mistakes()
@@ -30,7 +30,7 @@ struct TLSFilesTests {
         }
     }
 
-    @Test("A key of another certificate is told from a file that holds none")
+    @Test("A key of another certificate is distinguished from a file without a key")
     func otherKey() throws {
         let certificates = try TestCertificates.shared()
         let (client, other) = (certificates.client, certificates.good)
@@ -41,7 +41,7 @@ struct TLSFilesTests {
         #expect(wrong.first?.message.hasPrefix("holds no private key in PEM") == true)
     }
 
-    @Test("A key with a password is refused without asking for it")
+    @Test("A key with a password is refused without a prompt")
     func encryptedKey() throws {
         let client = try TestCertificates.shared().client
         let path = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString).path

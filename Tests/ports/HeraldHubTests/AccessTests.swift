@@ -2,12 +2,12 @@ import HeraldHub
 import HeraldText
 import Testing
 
-@Suite("The way to a hub")
+@Suite("The access to a hub")
 struct HubAccessTests {
     static let key = Secret("AbCdEfGhIjKlMnOpQrStUvWxYz0123456789+/AbCdE=")
 
     @Test(
-        "A token is signed as Microsoft's SDKs sign theirs, whatever their audience",
+        "A token is signed as in Microsoft's SDKs, for any audience",
         arguments: [
             ("https%3A%2F%2Fcontoso.servicebus.windows.net%2F", "mqlnPXn4QTyAyJeb1I7pyH0krMFK0N25SslkXTRzh78="),
             (
@@ -41,7 +41,7 @@ struct HubAccessTests {
                 + "&skn=DefaultFullSharedAccessSignature")
     }
 
-    @Test("The fields of a token may come in any order, and one that is missing or doubled makes it none")
+    @Test("The fields of a token may come in any order, and a missing or repeated one makes it invalid")
     func fields() {
         let token = SharedAccessSignature(authorization: "SharedAccessSignature sig=a%3D&se=12&skn=N&sr=x%2f")
         #expect(token?.encodedAudience == "x%2f")
@@ -54,7 +54,7 @@ struct HubAccessTests {
         }
     }
 
-    @Test("A byte-order mark in front of a connection string is none of its")
+    @Test("A byte-order mark before a connection string is ignored")
     func byteOrderMark() throws {
         let text = "Endpoint=sb://ns.example/;SharedAccessKeyName=n;SharedAccessKey=k"
         #expect(try HubConnectionString("\u{FEFF}" + text) == HubConnectionString(text))
@@ -73,7 +73,7 @@ struct HubAccessTests {
     }
 
     @Test(
-        "A connection string that cannot work is refused without a word of its key",
+        "An unusable connection string is refused without a word of its key",
         arguments: [
             "", "nonsense", "Endpoint=sb://a/;SharedAccessKeyName=n", "SharedAccessKeyName=n;SharedAccessKey=hidden",
             "Endpoint=http://a/;SharedAccessKeyName=n;SharedAccessKey=hidden",
@@ -86,7 +86,7 @@ struct HubAccessTests {
         #expect(mistake?.description.contains("hidden") == false)
     }
 
-    @Test("A hub's name holds nothing that would change a path")
+    @Test("A hub's name contains no characters that would change a path")
     func hubName() throws {
         try HubClient.check(hub: "my-hub_1.x")
         for name in ["", "/x", "x/", "a?b", "a b", "ä"] {

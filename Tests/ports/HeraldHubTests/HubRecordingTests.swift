@@ -6,11 +6,11 @@ import Testing
 
 @testable import HeraldHub
 
-@Suite("What the real service has answered, read by the client", .judged(by: .azure))
+@Suite("Recorded answers of the real service, read by the client", .judged(by: .azure))
 struct HubRecordingTests {
     private static let suffix = "RegistrationDescription"
 
-    @Test("Every registration has its id, its tags and, if it is a native one that Herald writes, its device")
+    @Test("Every registration has its id, its tags and, if Herald writes its native kind, its device")
     func registrations() throws {
         var (kinds, count): (Set<String>, Int) = ([], 0)
         for answer in try HubRecordings.answers() where answer.headers["Content-Type"]?.contains("atom+xml") == true {
@@ -48,7 +48,7 @@ struct HubRecordingTests {
         for id in ids { #expect(try #require(id).wholeMatch(of: form) != nil, "\(id ?? "")") }
     }
 
-    @Test("Every refusal is told with the service's own words and its tracking id")
+    @Test("Every refusal is reported with the service's own words and its tracking id")
     func refusals() throws {
         var texts: Set<String> = []
         for answer in try HubRecordings.answers() where answer.status >= 400 {

@@ -9,7 +9,7 @@ struct RegistrationFormTests {
         + "xmlns=\"http://schemas.microsoft.com/netservices/2010/10/servicebus/connect\""
 
     @Test(
-        "Each push service has its own description, and what is in it has one order",
+        "Each push service has its own description, with its members in one order",
         arguments: [
             (.apple(token: "0aff"), "Apple", "<DeviceToken>0AFF</DeviceToken>"),
             (.gcm(token: "a:b"), "Gcm", "<GcmRegistrationId>a:b</GcmRegistrationId>"),
@@ -37,7 +37,7 @@ struct RegistrationFormTests {
         #expect(!String(decoding: bare.entry, as: UTF8.self).contains("Tags"))
     }
 
-    /// What the service answers with (the recordings of Microsoft's SDKs).
+    /// The service's answer (from the recordings of Microsoft's SDKs).
     private static let answer = """
         <entry a:etag="W/&quot;1&quot;" xmlns="http://www.w3.org/2005/Atom" \
         xmlns:a="http://schemas.microsoft.com/ado/2007/08/dataservices/metadata">\
@@ -49,7 +49,7 @@ struct RegistrationFormTests {
         <Tags>a,b:c</Tags><DeviceToken>0AFF</DeviceToken></AppleRegistrationDescription></content></entry>
         """
 
-    @Test("What the service answers is read, and a list of it")
+    @Test("The service's answer is read, and a list of it")
     func answered() throws {
         let registration = try HubRegistration(entry: Array(Self.answer.utf8))
         #expect(registration.id == "12-3")
@@ -86,7 +86,7 @@ struct RegistrationFormTests {
     }
 
     @Test(
-        "What is no registration is refused",
+        "An answer without a registration is refused",
         arguments: [
             "", "<feed/>", "<entry/>", "<entry><content/></entry>", "<entry><content><Other/></content></entry>",
             "<entry><content><RegistrationDescription/></content></entry>",
@@ -106,7 +106,7 @@ struct RegistrationFormTests {
         #expect(throws: InvalidArgument.self) { try HubRegistration(device, tags: []) }
     }
 
-    @Test("Tags are those of the hub, at most 60 of them")
+    @Test("Tags follow the hub's rules, with at most 60 of them")
     func tags() throws {
         let device = HubDevice.gcm(token: "t")
         let most = (0..<60).map { "tag-\($0)" }

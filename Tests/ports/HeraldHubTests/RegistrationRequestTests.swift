@@ -36,10 +36,10 @@ struct RegistrationRequestTests {
             self.client = client
         }
 
-        /// The waits before requests that were repeated, in milliseconds.
+        /// The waits before repeated requests, in milliseconds.
         var waits: [Int64] { pauses.withLock { $0 } }
         var requests: [String] { seen.withLock { $0 } }
-        /// The requests' lines without the version of HTTP.
+        /// The request lines without the version of HTTP.
         var lines: [String] {
             requests.map { String($0.prefix { $0 != "\r\n" }.dropLast(" HTTP/1.1".count)) }
         }
@@ -60,7 +60,7 @@ struct RegistrationRequestTests {
     }
 
     @Test(
-        "An id is the last segment of the place that the answer names",
+        "An id is the last segment of the answer's location",
         arguments: ["Location", "location", "Content-Location"])
     func newID(header: String) throws {
         let hub = try Hub { _, _ in
@@ -75,7 +75,7 @@ struct RegistrationRequestTests {
     }
 
     @Test(
-        "An answer without a place, or with that of all ids, is none",
+        "An answer without a location, or with that of all ids, is invalid",
         arguments: ["", "Location: https://ns.example/hub/registrationids/?api-version=2020-06\r\n"])
     func noID(headers: String) throws {
         let hub = try Hub { _, _ in Hub.answer(201, headers: headers) }
@@ -104,7 +104,7 @@ struct RegistrationRequestTests {
         #expect(answer.status == 200 && answer.isHTTP2)
     }
 
-    @Test("A registration is put whatever is there, and deleted whatever it has become")
+    @Test("A registration is put over any other, and deleted in any version")
     func putAndDelete() throws {
         let hub = try Hub { _, _ in Hub.answer(200) }
         defer { hub.stop() }
@@ -128,7 +128,7 @@ struct RegistrationRequestTests {
         #expect(hub.requests[1].contains("\r\nIf-Match: *\r\n"))
     }
 
-    @Test("A handle is looked for as a channel of every push service, page after page")
+    @Test("A handle is searched as a channel of every push service, page after page")
     func byHandle() throws {
         let hub = try Hub { _, number in
             number < 2
@@ -151,7 +151,7 @@ struct RegistrationRequestTests {
             ])
     }
 
-    @Test("A token of Apple's is looked for in capitals, as the hub gives it back")
+    @Test("An Apple token is searched in capitals, as the hub returns it")
     func appleHandle() throws {
         let hub = try Hub { _, _ in Hub.answer(200, Hub.feed([])) }
         defer { hub.stop() }
@@ -173,7 +173,7 @@ struct RegistrationRequestTests {
     }
 
     @Test(
-        "What the hub refuses is told apart",
+        "The hub's refusals are distinguished",
         arguments: [
             (404, .notFound(detail: "no & none.TrackingId:1")), (410, .gone(detail: "no & none.TrackingId:1")),
             (412, .preconditionFailed(detail: "no & none.TrackingId:1")),
@@ -218,7 +218,7 @@ struct RegistrationRequestTests {
     }
 
     @Test(
-        "A request is repeated when the hub says \"later\", and waits as long as it asks for",
+        "A request is repeated when the hub says \"later\", after the time that it asks for",
         arguments: [
             (429, "Retry-After: 7\r\n", [7_000]), (403, "Retry-After: 60\r\n", [60_000]), (503, "", [1_000]),
             (429, "Retry-After: 61\r\n", []), (403, "", []), (400, "Retry-After: 1\r\n", []),
@@ -235,7 +235,7 @@ struct RegistrationRequestTests {
         #expect((result == .success("9")) == !waits.isEmpty)
     }
 
-    @Test("A hub that goes on saying \"later\" is asked four times, with growing waits")
+    @Test("A hub that keeps saying \"later\" is asked four times, with growing waits")
     func impatience() throws {
         let hub = try Hub { _, _ in Hub.answer(429) }
         defer { hub.stop() }
@@ -247,7 +247,7 @@ struct RegistrationRequestTests {
         #expect(hub.lines.count == 4)
     }
 
-    @Test("A hub that is away and an answer that is no feed are failures of their own")
+    @Test("An absent hub and an answer that is not a feed are failures of their own")
     func noAnswer() throws {
         let hub = try Hub { _, number in number == 0 ? Hub.answer(200, "<entry/>") : "" }
         defer { hub.stop() }
@@ -259,7 +259,7 @@ struct RegistrationRequestTests {
         }
     }
 
-    @Test("The first registration of a handle is kept and its doubles deleted, one that is gone already too")
+    @Test("The first registration of a handle is kept and its doubles deleted, even if one is already gone")
     func doubles() throws {
         let hub = try Hub { line, _ in
             line.hasPrefix("GET")
@@ -273,7 +273,7 @@ struct RegistrationRequestTests {
             ])
     }
 
-    @Test("On a shared hub only native registrations with the user's own tag are doubles; the rest is named")
+    @Test("On a shared hub only native registrations with the user's own tag are doubles; others are named")
     func ownDoubles() throws {
         func entry(_ id: String, _ kind: String, _ tags: String) -> String {
             "<entry><title>\(id)</title><content><\(kind)RegistrationDescription><RegistrationId>\(id)"
@@ -294,7 +294,7 @@ struct RegistrationRequestTests {
         #expect(hub.lines.dropFirst() == ["DELETE /hub/registrations/5?api-version=2020-06"])
     }
 
-    @Test("A handle that nobody has, or none at all, gets a new id", arguments: ["h", nil])
+    @Test("An unknown handle, or no handle, gets a new id", arguments: ["h", nil])
     func newHandle(handle: String?) throws {
         let hub = try Hub { line, _ in
             line.hasPrefix("GET")

@@ -36,7 +36,7 @@ struct SendTests {
         return String(decoding: output, as: UTF8.self)
     }
 
-    /// What all sends begin with.
+    /// The common beginning of all sends.
     private func start(_ contentType: String, _ format: String) -> String {
         "POST /MyHub/messages/?api-version=2020-06 HTTP/1.1\r\nHost: ns.example\r\n"
             + "Authorization: SharedAccessSignature x\r\nUser-Agent: herald\r\nContent-Type: \(contentType)\r\n"
@@ -44,11 +44,11 @@ struct SendTests {
     }
 
     private static let json = "application/json;charset=utf-8"
-    /// Every kind of character that a body could trip over.
+    /// All kinds of characters that could break a body.
     private static let hostile = "a\"b\\\n<&>ü🎉"
 
     @Test(
-        "Each format has its headers, and its body in the shape of the tutorial's, escaped",
+        "Each format has its headers, and its body in the form of the tutorial, escaped",
         arguments: [
             (
                 NotificationFormat.apple, json, "", "apns-push-type: alert\r\n",
@@ -73,7 +73,7 @@ struct SendTests {
         )
     }
 
-    @Test("Options and the expiry reach the push services that know them")
+    @Test("Options and the expiry reach the push services that support them")
     func options() throws {
         let expiry = WallTime(milliseconds: 1_795_250_487_000)
         let options = DeliveryOptions(
@@ -93,7 +93,7 @@ struct SendTests {
         #expect(try request(.windows, "x", options: options).contains("\r\nX-WNS-TTL: 60\r\nContent-"))
     }
 
-    @Test("One option alone makes a proper object too")
+    @Test("A single option makes a valid object too")
     func oneOption() throws {
         #expect(
             try request(.fcmv1, "x", options: DeliveryOptions(isUrgent: false)).hasSuffix(
@@ -104,7 +104,8 @@ struct SendTests {
         #expect(try request(.apple, "x", options: DeliveryOptions(isUrgent: false)).contains("apns-priority: 5\r\n"))
     }
 
-    @Test("What only wakes the app has no alert, and the priority that Apple demands", arguments: [nil, true, false])
+    @Test(
+        "A notification that only wakes the app has no alert, and its own priority", arguments: [nil, true, false])
     func background(isUrgent: Bool?) throws {
         let options = DeliveryOptions(isUrgent: isUrgent, pushType: Array("background".utf8))
         let request = try request(.apple, "x", options: options)
@@ -113,14 +114,14 @@ struct SendTests {
     }
 
     @Test(
-        "How long a push service may try is never negative, and never longer than FCM takes",
+        "The time for a push service's attempts is never negative, and within FCM's limit",
         arguments: [(-5_000, 0), (999, 0), (1_000, 1), (10_000_000_000, 2_419_200)] as [(Int64, Int64)])
     func seconds(milliseconds: Int64, seconds: Int64) {
         #expect(NotificationBody.secondsLeft(Self.now.advanced(by: .milliseconds(milliseconds)), Self.now) == seconds)
     }
 
     @Test(
-        "A notification is as large as its push service takes, and no larger",
+        "A notification is as large as its push service allows, and no larger",
         arguments: [
             (NotificationFormat.apple, "alert", 4_096), (.apple, "voip", 5_120), (.gcm, "", 4_096),
             (.fcmv1, "voip", 4_096), (.windows, "", 5_120), (.browser, "", 4_096),
@@ -143,7 +144,7 @@ struct SendTests {
         #expect(excess(room + 1)?.limit == limit)
     }
 
-    @Test("The tag is the template's, and the path the connection string's")
+    @Test("The tag comes from the template, and the path from the connection string")
     func places() throws {
         let request = try request(.gcm, "x", tag: "u#{user}@t", endpoint: "sb://ns.example:8443/base/")
         #expect(request.contains("ServiceBusNotification-Tags: u#bob@t\r\n"))
@@ -152,13 +153,13 @@ struct SendTests {
     }
 
     @Test(
-        "A template that could reach everybody, or nobody, is refused",
+        "A template that could reach all users, or none, is refused",
         arguments: ["", "username", "{user}{user}", "a || {user}", "!{user}", "{user}\r\nX: y"])
     func templates(tag: String) {
         #expect(throws: InvalidArgument.self) { try Self.sending(["pns": .apple], tag: tag) }
     }
 
-    @Test("A push service without a format is none")
+    @Test("A push service without a format is refused")
     func unknown() throws {
         let writer = HubRequestWriter(try Self.sending(["apns": .apple]), authorization: nil, tracking: 0)
         let (unknown, known) = (
@@ -168,10 +169,10 @@ struct SendTests {
     }
 }
 
-@Suite("What a hub's refusal means")
+@Suite("The meaning of a hub's refusal")
 struct HubAnswerTests {
     @Test(
-        "Status, Retry-After and the body's words together say it",
+        "It follows from status, Retry-After and the body's text together",
         arguments: [
             (400, false, "400: The supplied notification payload is invalid.TrackingId:1", nil),
             (400, false, nil, nil),

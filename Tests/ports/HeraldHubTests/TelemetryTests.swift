@@ -3,7 +3,7 @@ import HeraldText
 import HeraldTime
 import Testing
 
-@Suite("What a hub says of its messages")
+@Suite("A hub's telemetry of its messages")
 struct TelemetryTests {
     private static let namespaces =
         "xmlns=\"http://schemas.microsoft.com/netservices/2010/10/servicebus/connect\" "
@@ -21,7 +21,7 @@ struct TelemetryTests {
             """.utf8)
     }
 
-    @Test("Outcomes are added up over all platforms, those that are new and those that nobody has heard of, too")
+    @Test("Outcomes are added up over all platforms, including new and unknown ones")
     func outcomes() throws {
         let counts = """
             <ApnsOutcomeCounts><Outcome><Name>Success</Name><Count>3</Count></Outcome>\
@@ -36,7 +36,7 @@ struct TelemetryTests {
     }
 
     @Test(
-        "A message is done with in four states, whichever way they are spelt",
+        "A message is finished in four states, in any spelling",
         arguments: [
             ("Completed", true), ("NoTargetFound", true), ("Abandoned", true), ("Cancelled", true), ("Canceled", true),
             ("Enqueued", false), ("Processing", false), ("DetailedStateAvailable", false), ("Scheduled", false),
@@ -48,7 +48,7 @@ struct TelemetryTests {
     }
 
     @Test(
-        "What is no such document is refused",
+        "Any other document is refused",
         arguments: [
             "", "<a/>", "<NotificationDetails/>", "<NotificationDetails><State> </State></NotificationDetails>",
             "<NotificationDetails><State>Completed</State><ApnsOutcomeCounts><Outcome><Name>Success</Name>"
@@ -64,7 +64,7 @@ struct TelemetryTests {
         MessageAnswer(status: status, retryAfter: retryAfter, body: body, now: 784_111_777_000)
     }
 
-    @Test("An answer is about the message, or about nothing but the hub")
+    @Test("An answer concerns either the message or the hub alone")
     func answers() throws {
         let body = document(state: "Completed")
         #expect(answer(200, body: body) == .details(try MessageDetails(document: body)))
@@ -87,7 +87,7 @@ struct TelemetryTests {
     }
 }
 
-@Suite("Devices that are gone")
+@Suite("Expired devices")
 struct DeviceNewsTests {
     private let one = """
         <?xml version="1.0" encoding="utf-16"?><PnsFeedback><FeedbackTime>2022-12-14T20:24:18.8130000Z</FeedbackTime>\
@@ -96,7 +96,7 @@ struct DeviceNewsTests {
         </PnsFeedback>
         """
 
-    @Test("A blob tells of one device, of several below a root, or of several documents one after the other")
+    @Test("A blob contains one device, several below a root, or several documents one after the other")
     func documents() throws {
         let device = try #require(try DeviceNews.read(blob: Array("\u{FEFF}\(one)".utf8)).first)
         #expect(device.platform == "apns" && device.handle == "A1B2" && device.reason == "ExpiredChannel")
@@ -113,7 +113,7 @@ struct DeviceNewsTests {
     }
 
     @Test(
-        "A blob that tells of no device, or of one that nobody could find, is refused",
+        "A blob without a device, or with one that cannot be identified, is refused",
         arguments: ["<a/>", "text", "<PnsFeedback/>", "<PnsFeedback><Platform>gcm</Platform></PnsFeedback>", "<a>"])
     func refused(text: String) {
         #expect(throws: InvalidArgument.self) { try DeviceNews.read(blob: Array(text.utf8)) }
@@ -145,7 +145,7 @@ struct DeviceNewsTests {
     }
 
     @Test(
-        "What is no signed address, or no list, is refused",
+        "An unsigned address, or an invalid list, is refused",
         arguments: [
             "", "https://a/c", "https://a?sig=1", "ftp://a/c?sig=1", "http://a/c?sig=1", "https://a/c?",
             "https://a/c?si g",

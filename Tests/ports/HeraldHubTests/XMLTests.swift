@@ -19,7 +19,7 @@ struct XMLTests {
     }
 
     @Test(
-        "What is no document, or one that could grow, is refused",
+        "An invalid document, or one that could expand, is refused",
         arguments: [
             "", "<a>", "<a></b>", "text", "<!DOCTYPE a [<!ENTITY b \"c\">]><a>&b;</a>",
             String(repeating: "<a>", count: 100) + String(repeating: "</a>", count: 100),
@@ -28,7 +28,7 @@ struct XMLTests {
         #expect(throws: InvalidArgument.self) { try XMLElement(document: Array(text.utf8)) }
     }
 
-    @Test("Any text comes back as it was, but for what XML cannot hold")
+    @Test("Any text is read back unchanged, except for characters that XML forbids")
     func escaping() throws {
         let text = "<a href=\"x\">&amp;\r\n\t'ü\u{1F514}</a>"
         let escaped = XMLText.escaped(text)

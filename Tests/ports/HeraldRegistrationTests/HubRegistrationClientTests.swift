@@ -33,7 +33,7 @@ struct HubRegistrationClientTests {
         }
     }
 
-    @Test("A device gets its user's tag, is found by its handle, and Listen is enough for that")
+    @Test("A device gets its user's tag, is found by its handle, and needs the right Listen only")
     func register() async throws {
         let emulator = try HubEmulator()
         defer { emulator.stop() }
@@ -46,11 +46,11 @@ struct HubRegistrationClientTests {
         var found = try await tagged("username:alice", manager)
         #expect(found.map(\.id) == [id])
         #expect(found.first?.device == .apple(token: "0AFF"))
-        // Found by the handle, without what was remembered.
+        // Found by the handle, without the remembered id.
         try await devices.register(handle: DeviceHandle("0AFF"), platform: .apns, user: "alice", store: Store())
         found = try await tagged("username:alice", manager)
         #expect(found.map(\.id) == [id] && found.first?.tags == ["username:alice"])
-        // Another user of the device, by whom the id is remembered: the same registration, with another tag.
+        // Another user of the device, found by the remembered id: the same registration, with another tag.
         try await devices.register(handle: DeviceHandle("0AFF"), platform: .apns, user: "bob", store: store)
         found = try await tagged("username:bob", manager)
         #expect(found.map(\.id) == [id] && found.first?.tags == ["username:bob"])
@@ -60,7 +60,7 @@ struct HubRegistrationClientTests {
         #expect(try await tagged("username:bob", manager).isEmpty)
     }
 
-    @Test("The user's own doubles of a handle are deleted; a registration of another user stays, and is told")
+    @Test("The user's own doubles of a handle are deleted; another user's registration stays, and is reported")
     func doubles() async throws {
         let emulator = try HubEmulator()
         defer { emulator.stop() }
@@ -96,7 +96,7 @@ struct HubRegistrationClientTests {
                 == [isLegacy ? .gcm(token: "token") : .fcmV1(token: "token")])
     }
 
-    @Test("A wrong key and a hub that is away are told apart, and what cannot be registered is not asked for")
+    @Test("A wrong key and an absent hub are distinguished, and an invalid registration sends no request")
     func refused() async throws {
         let emulator = try HubEmulator()
         defer { emulator.stop() }

@@ -25,7 +25,7 @@ struct RegistrationClientTests {
             store: store)
     }
 
-    /// Sends a notification as the backend's own users do, and gives what the device received.
+    /// Sends a notification as the backend's own users do, and returns the number that the device received.
     private func received(_ backend: ReferenceBackend, _ pns: String, _ handle: String) throws -> Int {
         let basic = "Basic " + Data("ann:ann".utf8).base64EncodedString()
         let answer = try PlainHTTP.request(
@@ -69,7 +69,7 @@ struct RegistrationClientTests {
         #expect(store.ids == [id])
     }
 
-    @Test("A registration is removed and forgotten; with none remembered there is nothing to remove")
+    @Test("A registration is removed and forgotten; without a remembered one the removal does nothing")
     func unregister() async throws {
         let backend = try ReferenceBackend()
         defer { backend.stop() }
@@ -106,7 +106,7 @@ struct RegistrationClientTests {
     }
 
     @Test(
-        "No refusal and no redirect is followed up, and nothing but an id as a JSON string is one",
+        "Neither refusals nor redirects are followed, and only a JSON string is accepted as an id",
         arguments: [
             (401, #"{"Message":"no"}"#, "WWW-Authenticate: Basic realm=\"a\"\r\n"),
             (400, #"{"Message":"who are canary?"}"#, ""),
@@ -136,7 +136,7 @@ struct RegistrationClientTests {
         #expect(server.acceptedCount == 1 && store.ids.isEmpty)
     }
 
-    @Test("A backend that is away is unreachable")
+    @Test("An absent backend is unreachable")
     func away() async throws {
         let client = try client("http://127.0.0.1:\(try LoopbackSocket.unusedPort())", store: Store())
         let error = await #expect(throws: RegistrationError.self) {
@@ -149,7 +149,7 @@ struct RegistrationClientTests {
     }
 
     @Test(
-        "What cannot be a backend's address is refused at once",
+        "An invalid backend address is refused at once",
         arguments: ["ftp://a", "http://", "http://u:p@a", "http://a?b", "http://a#b", "relative"])
     func badAddress(url: String) throws {
         #expect(throws: RegistrationError.self) { try client(url, store: Store()) }

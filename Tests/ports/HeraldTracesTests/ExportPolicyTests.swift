@@ -4,13 +4,13 @@ import Testing
 
 @testable import HeraldTraces
 
-@Suite("What follows a request of spans")
+@Suite("The reaction to a request's answer")
 struct ExportPolicyTests {
     private func response(_ status: Int, retryAfter: Int64 = 0, _ body: String = "") -> SingleRequest.Outcome {
         .response(.init(status: status, retryAfterSeconds: retryAfter, body: Array(body.utf8)))
     }
 
-    @Test("A collector that takes them has them, but for those that it says it refused")
+    @Test("Accepted spans are exported, except for those that the collector reports as refused")
     func taken() {
         var policy = ExportPolicy()
         #expect(policy.judge(response(200, "{}"), chance: 0) == .exported(refused: 0))
@@ -26,7 +26,7 @@ struct ExportPolicyTests {
                 == .exported(refused: 0))
     }
 
-    @Test("What may work another time is tried again, with pauses that double", arguments: [429, 502, 503, 504])
+    @Test("A temporary failure is retried, with pauses that double", arguments: [429, 502, 503, 504])
     func again(status: Int) {
         var policy = ExportPolicy()
         let verdicts = (1...5).map { _ in policy.judge(response(status), chance: 0) }
@@ -37,7 +37,7 @@ struct ExportPolicyTests {
             ])
     }
 
-    @Test("Chance lengthens a pause by a fifth at most")
+    @Test("The random part lengthens a pause by a fifth at most")
     func chance() {
         var policy = ExportPolicy()
         #expect(policy.judge(response(503), chance: 1) == .again(after: .milliseconds(1_200)))
@@ -50,13 +50,13 @@ struct ExportPolicyTests {
         #expect(policy.judge(response(429, retryAfter: 86_400), chance: 0) == .again(after: .seconds(30)))
     }
 
-    @Test("No answer is tried again")
+    @Test("A missing answer is retried")
     func noAnswer() {
         var policy = ExportPolicy()
         #expect(policy.judge(.failure(.timeout, detail: ""), chance: 0) == .again(after: .seconds(1)))
     }
 
-    @Test("What will never work is given up at once", arguments: [301, 400, 401, 403, 404, 413, 500])
+    @Test("A permanent failure is given up at once", arguments: [301, 400, 401, 403, 404, 413, 500])
     func dropped(status: Int) {
         var policy = ExportPolicy()
         #expect(policy.judge(response(status), chance: 0) == .dropped)

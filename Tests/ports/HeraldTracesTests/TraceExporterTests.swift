@@ -7,7 +7,7 @@ import HeraldTraces
 import TestSupport
 import Testing
 
-@Suite("The way of spans to a collector")
+@Suite("The export of spans to a collector")
 struct TraceExporterTests {
     private static let answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
 
@@ -35,7 +35,7 @@ struct TraceExporterTests {
         while !spans.isEmpty { queue.offer(&spans, alreadyDropped: &dropped) }
     }
 
-    @Test("Spans arrive as JSON, with the headers that the collector wants")
+    @Test("Spans arrive as JSON, with the headers that the collector requires")
     func arrival() async throws {
         let requests = Guarded<[String]>([])
         let server = try ScriptedServer { peer in
@@ -57,7 +57,7 @@ struct TraceExporterTests {
         #expect(exporter.queue.counts.dropped == 0)
     }
 
-    @Test("A full batch does not wait for the interval, and is no larger than it may be")
+    @Test("A full batch does not wait for the interval, and never exceeds its limit")
     func batches() async throws {
         let sizes = Guarded<[Int]>([])
         let server = try ScriptedServer { peer in
@@ -69,13 +69,13 @@ struct TraceExporterTests {
         let exporter = try TraceExporter(Self.configuration(server, interval: .seconds(3_600)), logger: .silent)
         Self.offer(Self.spans(1_100), to: exporter.queue)
         #expect(try await eventually { exporter.queue.counts.exported == 1_024 })
-        // What is left goes when it is closed.
+        // The rest leaves when it is closed.
         try await Blocking.run { exporter.close(within: .seconds(30)) }
         #expect(exporter.queue.counts.exported == 1_100)
         #expect(sizes.withLock { $0 } == [512, 512, 76])
     }
 
-    @Test("A collector that is busy gets the same spans again")
+    @Test("A busy collector gets the same spans again")
     func busy() async throws {
         let count = Guarded(0)
         let server = try ScriptedServer { peer in
@@ -97,7 +97,7 @@ struct TraceExporterTests {
     }
 
     @Test(
-        "A collector that refuses spans costs them, and they are counted",
+        "Spans that a collector refuses are lost, and counted",
         arguments: [
             "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n",
             "HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n",
@@ -115,7 +115,7 @@ struct TraceExporterTests {
         #expect(exporter.queue.counts.exported == 0)
     }
 
-    @Test("A collector that hangs costs spans, and neither those who make them nor the end")
+    @Test("A collector that hangs costs spans, and delays neither their makers nor the end")
     func hanging() async throws {
         let server = try ScriptedServer { peer in
             _ = try peer.readRequest()

@@ -18,7 +18,7 @@ struct ExplanationTests {
         return (explanation.sentences.joined(separator: "\n"), explanation.commands)
     }
 
-    @Test("What was delivered is said for each push service")
+    @Test("A delivery is explained for each push service")
     func delivered() throws {
         let found = try explain([
             Sample.published(),
@@ -35,7 +35,7 @@ struct ExplanationTests {
         #expect(found.commands.isEmpty)
     }
 
-    @Test("What a hub took is told with what became of its devices")
+    @Test("A notification that a hub took is explained with the outcomes of its devices")
     func reported() throws {
         let taken = Sample.settled(1, "apns") { $0.backendID = "NH-1" }
         let gcm = Sample.settled(1, "gcm")
@@ -70,7 +70,7 @@ struct ExplanationTests {
         #expect(!found.text.contains("When the cause is gone") && !found.commands.contains("herald dlq replay 2:17"))
     }
 
-    @Test("What was no event, and was corrected and delivered, is not to be published again")
+    @Test("An invalid event that was corrected and delivered is not to be published again")
     func correctedMalformed() throws {
         let steps = [
             Sample.published(), Sample.dead(2, .invalid, detail: "pns holds apnss", []), Self.deadLettered(2, nil),
@@ -88,7 +88,7 @@ struct ExplanationTests {
         #expect(unread.text.contains("At first it was no event") && !unread.text.contains("publish it again"))
     }
 
-    @Test("A replay that is under way, has failed again, or was resolved is told as the list tells it")
+    @Test("A replay that is under way, has failed again, or was resolved is explained as in the list")
     func otherFates() throws {
         let steps = [
             Sample.published(), Sample.dead(2), Self.deadLettered(2, "apns"), Sample.settled(2, "gcm"),
@@ -104,7 +104,7 @@ struct ExplanationTests {
         #expect(!resolved.commands.contains("herald dlq replay 2:17"))
     }
 
-    @Test("A dead letter whose call got no answer may have arrived")
+    @Test("A dead letter whose call had no answer may have arrived")
     func unanswered() throws {
         let call = AttemptEntry(
             at: Sample.at(1), pushService: "apns", error: "timeout", duration: .seconds(10))
@@ -125,7 +125,7 @@ struct ExplanationTests {
         #expect(steps[1].words.hasSuffix("; may have arrived"))
     }
 
-    @Test("Without the state topic it says what it does not know, and advises nothing that notifies twice")
+    @Test("Without the state topic it names the unknown facts, and advises nothing that could notify twice")
     func unreadState() throws {
         var situation = Sample.situation()
         situation.gaps = ["this user may not use the topic state; allow Read on it"]
@@ -147,7 +147,7 @@ struct ExplanationTests {
         #expect(gone.text.contains("its dead letter is not among what was read") && gone.commands.isEmpty)
     }
 
-    @Test("A dead letter is told with the rule that decided and the command that replays it")
+    @Test("A dead letter is explained with the deciding rule and the command that replays it")
     func dead() throws {
         let found = try explain(
             [
@@ -174,7 +174,7 @@ struct ExplanationTests {
         #expect(unnamed.text.contains("the backend answered 403. It is not tried again."), "\(unnamed.text)")
     }
 
-    @Test("An event in a delay topic is told with its reason, its moment and what comes next")
+    @Test("An event in a delay topic is explained with its reason, its moment and the next step")
     func delayed() throws {
         let found = try explain(
             [
@@ -190,7 +190,7 @@ struct ExplanationTests {
         #expect(found.commands.isEmpty)
     }
 
-    @Test("A moment that has passed sends to the doctor, and the last call is said to be the last")
+    @Test("For a moment in the past the doctor is advised, and the last call is marked as the last")
     func overdue() throws {
         let calls = (1...5).map { Sample.called(Int64($0)) }
         let found = try explain(
@@ -202,7 +202,7 @@ struct ExplanationTests {
         #expect(found.commands == ["herald doctor --only kafka"])
     }
 
-    @Test("An event of a paused campaign is told with who paused it, and how it goes on")
+    @Test("An event of a paused campaign is explained with the author of the pause, and the way to resume it")
     func pausedCampaign() throws {
         var identity = Sample.identity
         identity.campaign = "spring"
@@ -216,7 +216,7 @@ struct ExplanationTests {
         #expect(explanation.commands == ["herald campaign resume spring"])
     }
 
-    @Test("An event of a loud user is told with how many are before it")
+    @Test("An event of a loud user is explained with the number of events before it")
     func behindUser() throws {
         let detail = "behind 14312 earlier events of this user"
         let event = try Sample.event(
@@ -225,7 +225,7 @@ struct ExplanationTests {
         #expect(explanation.sentences.contains { $0.hasSuffix(", \(detail).") })
     }
 
-    @Test("An event that nobody has consumed yet is told with how many are before it")
+    @Test("An unconsumed event is explained with the number of records before it")
     func behind() throws {
         let found = try explain([Sample.published()], Sample.situation(committed: 1_700))
         #expect(found.text.contains("apns, gcm: there is no outcome yet. At most 42 records are before it"))
@@ -235,7 +235,7 @@ struct ExplanationTests {
     }
 
     @Test(
-        "What waits for a worker is told with what is found of the workers, and never more",
+        "A wait for a worker is explained with the findings about the workers, and no more",
         arguments: [
             (
                 .found([WorkerSurvey.noWorker(in: "g")]), "No worker runs in the group g, and what is published waits",
@@ -261,7 +261,7 @@ struct ExplanationTests {
         #expect(found.text.contains("just now") == (command == nil), "\(found.text)")
     }
 
-    @Test("What its worker says that it waits for is told, with what changes it; who was not heard is named")
+    @Test("Its worker's reason for waiting is given, with the remedy, and silent workers are named")
     func waiting() throws {
         let reason = WaitReason.outage(cause: "tls", since: Sample.at(3), nextProbe: nil)
         let held = WaitingPage.Event(
@@ -280,7 +280,7 @@ struct ExplanationTests {
         #expect(json["waiting"]?["worker"] == "h:1" && json["unheardWorkers"] != nil)
     }
 
-    @Test("An event that no worker has is said to be in nobody's memory, unless a lane was silent")
+    @Test("An event that no worker has is reported as such, unless a lane was silent")
     func notInMemory() throws {
         var situation = Sample.situation(committed: 1_742)
         situation.workers = .delivering(address: "h:1")
@@ -293,7 +293,7 @@ struct ExplanationTests {
         #expect(unknown.contains("(lane 1 did not answer)") && !unknown.contains("No worker has it"), "\(unknown)")
     }
 
-    @Test("A dead letter that is planned in a job says in which, and what it waits for")
+    @Test("A dead letter planned in a job names the job, and the reason for its wait")
     func planned() throws {
         var situation = Sample.situation()
         let reason = JobWaitReason.turn(ahead: 3, doing: "is paused by bob")
@@ -307,7 +307,7 @@ struct ExplanationTests {
         #expect(found.commands == ["herald dlq show 2:17"] && !found.text.contains("replay it"), "\(found)")
     }
 
-    @Test("What was not read is named where something is not known")
+    @Test("Unread data is named where a fact is unknown")
     func gaps() throws {
         var situation = Sample.situation()
         situation.gaps = ["other partitions", "what was recorded before noon"]
@@ -319,13 +319,13 @@ struct ExplanationTests {
         #expect(late.text.contains("at a time that is not among what was read") && late.text.contains("Not read"))
     }
 
-    @Test("An event that is done and whose result is gone is not said to wait")
+    @Test("A consumed event whose result is gone does not count as waiting")
     func forgotten() throws {
         let found = try explain([Sample.published()], Sample.situation(committed: 1_743))
         #expect(found.text.contains("the group has passed it, and no outcome of it was found"))
     }
 
-    @Test("What does not decode is told with what is wrong with it")
+    @Test("An undecodable record is explained with its mistake")
     func malformed() throws {
         let found = try explain([
             Sample.published(), Sample.dead(1, .malformed), Sample.settled(1, nil, .deadLettered),
@@ -334,7 +334,7 @@ struct ExplanationTests {
         #expect(found.commands == ["herald dlq show 2:17"])
     }
 
-    @Test("Why an event expired is what its result says, or what the moments say")
+    @Test("The cause of an expiry comes from the result, or from the moments")
     func expired() throws {
         func text(_ detail: String?, expiresAt: Int64) throws -> String {
             let result = Sample.settled(40, "apns", .expired) {
@@ -355,7 +355,7 @@ struct ExplanationTests {
         #expect(try text(nil, expiresAt: 40).contains("its expiresAt, \(Sample.at(40).text), had passed."))
     }
 
-    @Test("What comes after a call uses the expiry: a shorter delay, or no more call")
+    @Test("After a call the expiry decides: a shorter delay, or no more calls")
     func nextCallBeforeExpiry() throws {
         func text(_ expiresAt: Int64) throws -> String {
             try explain(
@@ -375,7 +375,7 @@ struct ExplanationTests {
         #expect(never.contains("comes first: it ends as expired") && !never.contains("called again"), "\(never)")
     }
 
-    @Test("The time that all calls may take ends what would else be called again")
+    @Test("The time limit for all calls ends an event that would otherwise be called again")
     func longestTime() throws {
         func text(_ until: Int64) throws -> String {
             let steps = [
@@ -387,7 +387,7 @@ struct ExplanationTests {
         #expect(try text(3_596).contains("If that fails too, it becomes a dead letter, because a later call"))
     }
 
-    @Test("An event that was never called is not said to be called again, and one that never will be is told so")
+    @Test("An uncalled event is not reported as called again, and one that never will be called is named so")
     func firstCall() throws {
         let waits = Sample.delayed(6, until: 500, .notBefore, ["apns", "gcm"])
         let later = try explain([Sample.published(notBefore: Sample.at(500)), waits], Sample.situation(now: 10)).text
@@ -406,7 +406,7 @@ struct ExplanationTests {
         }
     }
 
-    @Test("An event that waits in a delay topic is said to have no worker when there is none")
+    @Test("An event in a delay topic without a worker is reported as such")
     func delayedWithoutWorker() throws {
         var situation = Sample.situation(now: 10)
         situation.workers = .found([WorkerSurvey.noWorker(in: "g")])
@@ -416,7 +416,7 @@ struct ExplanationTests {
         #expect(found.commands == ["systemctl status herald"])
     }
 
-    @Test("How an event was published is said when it is not as the contract asks")
+    @Test("A publisher's deviation from the contract is reported")
     func publisherFault() throws {
         var identity = Sample.identity
         identity.fault = .keyNotUser
@@ -428,14 +428,14 @@ struct ExplanationTests {
         #expect(event.json["publisherFault"] == "key-not-user")
     }
 
-    @Test("An expiry is said, past or to come")
+    @Test("An expiry is reported, past or to come")
     func expiry() throws {
         let steps = [Sample.published(expiresAt: Sample.at(500)), Sample.delayed(6, until: 36)]
         #expect(try explain(steps, Sample.situation(now: 10)).text.contains("is not sent any more (its expiresAt)"))
         #expect(try explain(steps, Sample.situation(now: 900)).text.contains("it ends as expired"))
     }
 
-    @Test("What a replay has taken from a dead-letter topic of others was not published there")
+    @Test("A replay from a dead-letter topic of others does not count as published there")
     func foreign() throws {
         var situation = Sample.situation()
         situation.isForeign = true
@@ -447,7 +447,7 @@ struct ExplanationTests {
         #expect(!first.contains("published"), "\(first)")
     }
 
-    @Test("Commands name the settings file that was given")
+    @Test("Commands name the given settings file")
     func settingsFile() throws {
         var situation = Sample.situation()
         situation.configuration = "my herald.yaml"

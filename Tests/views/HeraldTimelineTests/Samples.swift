@@ -5,7 +5,7 @@ import HeraldTime
 
 @testable import HeraldTimeline
 
-/// Steps and situations as tests write them.
+/// Sample steps and situations.
 enum Sample {
     static let origin = Origin(topic: "notifications", partition: 3, offset: 1_742)
     static let identity = TimelineBuilder.Identity(
@@ -74,7 +74,7 @@ enum Sample {
             record: Origin(topic: "notifications", partition: 3, offset: 2_000 + second))
     }
 
-    /// What a replay of the dead letter of ``dead(_:_:detail:_:replays:)`` has marked.
+    /// The marks of a replay of the dead letter of ``dead(_:_:detail:_:replays:)``.
     static func marks(_ more: String = "", state: String = "replayed") -> MarkIndex {
         var index = MarkIndex()
         let text = #"{"state":"\#(state)","job":"j","at":7,\#(more)"partitions":{"2":"17"}}"#

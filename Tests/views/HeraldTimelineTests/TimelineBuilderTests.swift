@@ -4,9 +4,9 @@ import Testing
 
 @testable import HeraldTimeline
 
-@Suite("Putting records together")
+@Suite("The combination of records")
 struct TimelineBuilderTests {
-    @Test("The same timeline comes out, whichever order the records are read in")
+    @Test("The timeline does not depend on the order in which the records are read")
     func anyOrder() {
         let steps = [
             Sample.published(), Sample.called(1), Sample.delayed(2, until: 32), Sample.called(33),
@@ -21,7 +21,7 @@ struct TimelineBuilderTests {
         #expect(forward.timelines().first?.open == [])
     }
 
-    @Test("A call that several records tell of is there once")
+    @Test("A call that several records mention appears once")
     func repeatedHistory() throws {
         let event = try Sample.event([
             Sample.published(), Sample.called(1), Sample.delayed(2, until: 7), Sample.called(1), Sample.called(8),
@@ -32,7 +32,7 @@ struct TimelineBuilderTests {
         #expect(event.open == ["apns", "gcm"])
     }
 
-    @Test("A result of a former replay says nothing of a newer one")
+    @Test("A result of a former replay does not apply to a newer one")
     func replays() throws {
         var steps = [
             Sample.published(), Sample.settled(1, "apns", .deadLettered), Sample.settled(1, "gcm"), Sample.dead(1),
@@ -47,7 +47,7 @@ struct TimelineBuilderTests {
         #expect(event.outcomes["gcm"]?.outcome == .delivered)
     }
 
-    @Test("Of each partition the newest events are kept, in whichever order they come")
+    @Test("The newest events of each partition are kept, in any order of arrival")
     func bounded() {
         for offsets in [Array(0..<1_000), Array((0..<1_000).reversed()), (0..<1_000).map { ($0 * 619) % 1_000 }] {
             var builder = TimelineBuilder(limit: 7, partitions: ["notifications": 100])
@@ -61,7 +61,7 @@ struct TimelineBuilderTests {
         }
     }
 
-    @Test("Origins in a thousand topics and partitions that are none of the requests' fill no memory")
+    @Test("Origins in a thousand foreign topics and partitions fill no memory")
     func madeUpTopics() {
         for numbers in [Array(0..<1_000), Array((0..<1_000).reversed()), (0..<1_000).map { ($0 * 619) % 1_000 }] {
             var builder = TimelineBuilder(limit: 7, partitions: ["notifications": 100])
@@ -80,7 +80,7 @@ struct TimelineBuilderTests {
         }
     }
 
-    @Test("Of an event with endless retries the newest steps are kept, and what it is")
+    @Test("The newest steps of an event with endless retries are kept, with its identity")
     func manySteps() throws {
         let steps = (1...2_000).map { Sample.called(Int64($0)) }
         let event = try Sample.event([Sample.published()] + steps)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import HeraldCore
 
-@Suite("How many calls in flight a backend bears")
+@Suite("The number of calls in flight that a backend bears")
 struct AdaptiveConcurrencyTests {
     @Test(
         "a worker that starts against a slow backend has enough calls in flight within ten seconds",
@@ -16,7 +16,7 @@ struct AdaptiveConcurrencyTests {
     }
 
     @Test(
-        "calls that become slow by themselves wait no longer for one another ten seconds later",
+        "calls to a backend that becomes slow no longer queue ten seconds later",
         arguments: [1.0, 0.97, 0.7], [0.0, 1.0])
     func becomesSlow(share: Double, jitter: Double) {
         for phase in 0..<3 {
@@ -28,7 +28,7 @@ struct AdaptiveConcurrencyTests {
         }
     }
 
-    @Test("calls that take longer than before, and less than a moment, wait for nobody", arguments: [1.0, 0.6])
+    @Test("calls that take longer than before, but less than a second, do not queue", arguments: [1.0, 0.6])
     func becomesSlower(share: Double) {
         var world = ConcurrencyWorld(TimedBackend(latency: 5, share: share), perSecond: 200)
         world.run(for: 20_000)
@@ -37,7 +37,7 @@ struct AdaptiveConcurrencyTests {
         #expect(world.longestQueue(for: 30_000) < 20)
     }
 
-    @Test("a backend may become slow again and again", arguments: [200, 1_500, 700] as [Int64])
+    @Test("a backend may become slow repeatedly", arguments: [200, 1_500, 700] as [Int64])
     func again(latency: Int64) {
         var world = ConcurrencyWorld(TimedBackend(latency: 5), perSecond: 200)
         for _ in 0..<5 {
@@ -50,7 +50,7 @@ struct AdaptiveConcurrencyTests {
     }
 
     @Test(
-        "a backend that more calls make slow gets hardly more of them than it works on, and is fully used",
+        "a backend that slows down under load gets few calls beyond its capacity, and is fully used",
         arguments: [
             (TimedBackend(latency: 5, capacity: 20), 20), (TimedBackend(latency: 20, capacity: 100), 25),
             (TimedBackend(latency: 20, capacity: 500), 90), (TimedBackend(latency: 100, capacity: 1_000), 300),
@@ -70,7 +70,7 @@ struct AdaptiveConcurrencyTests {
         }
     }
 
-    @Test("a backend that is slow by itself and overloaded as well is found out too")
+    @Test("a backend that is both slow and overloaded is recognised too")
     func isBoth() {
         var world = ConcurrencyWorld(TimedBackend(latency: 20), perSecond: 150)
         world.run(for: 20_000)
@@ -79,7 +79,7 @@ struct AdaptiveConcurrencyTests {
         #expect(world.mostInFlight(for: 60_000) < 450)
     }
 
-    @Test("calls that are overtaken for a while, and say nothing then, leave the limit as it is")
+    @Test("overtaken calls that end without an answer leave the limit unchanged")
     func overtaken() {
         var world = ConcurrencyWorld(TimedBackend(latency: 5, share: 0.95), perSecond: 200)
         world.run(for: 10_000)
@@ -89,7 +89,7 @@ struct AdaptiveConcurrencyTests {
         #expect(world.longestQueue(for: 60_000) < 20)
     }
 
-    @Test("a backend that was overloaded gets more when it bears more")
+    @Test("a backend that was overloaded gets more calls when it bears more")
     func recovers() {
         var world = ConcurrencyWorld(TimedBackend(latency: 20, capacity: 100), perSecond: 150)
         world.run(for: 20_000)
@@ -99,7 +99,7 @@ struct AdaptiveConcurrencyTests {
         #expect(world.longestQueue(for: 20_000) <= 1)
     }
 
-    @Test("calls whose end says nothing of the backend hold up no round")
+    @Test("calls that end without information about the backend delay no round")
     func saysNothing() {
         var concurrency = AdaptiveConcurrency(ceiling: 1_000)
         var now = MonotonicTime(nanoseconds: 1_000_000_000)
@@ -125,14 +125,14 @@ struct AdaptiveConcurrencyTests {
     }
 }
 
-/// A backend of which each call takes its time, and which works on a bounded number of calls a second.
+/// A backend whose calls take a given time, with a limited number of calls a second.
 struct TimedBackend: Sendable {
-    /// What a call takes when nobody else is there (milliseconds), and how far around it the calls are spread, as a share of it.
+    /// The duration of a call to an idle backend (milliseconds); `jitter` is its spread, as a share of it.
     var latency: Int64
     var jitter = 0.0
-    /// The share of the calls that take so long; the others take 5 ms.
+    /// The share of the calls with this duration; the others take 5 ms.
     var share = 1.0
-    /// Calls a second; more of them wait for one another.
+    /// Calls a second; beyond that, calls queue.
     var capacity = Double.infinity
 
     private var busyUntil = 0.0
@@ -145,14 +145,14 @@ struct TimedBackend: Sendable {
         self.capacity = capacity
     }
 
-    /// When a call ends that begins now (milliseconds).
+    /// The end of a call that begins now (milliseconds).
     mutating func end(ofCallAt time: Int64) -> Int64 {
         busyUntil = max(busyUntil, Double(time)) + 1_000 / capacity
         let own = chance() < share ? Double(latency) * (1 + jitter * (chance() - 0.5)) : 5
         return max(time + 1, Int64(busyUntil + own))
     }
 
-    /// A number below 1, the same ones each time.
+    /// A reproducible random number below 1.
     private mutating func chance() -> Double {
         random ^= random << 13
         random ^= random >> 7
@@ -161,12 +161,12 @@ struct TimedBackend: Sendable {
     }
 }
 
-/// So many calls a second as are wanted, as far as the limit allows; a millisecond a step.
+/// A wanted number of calls a second, within the limit; each step is a millisecond.
 struct ConcurrencyWorld {
     var backend: TimedBackend
-    /// How many calls are wanted.
+    /// The number of wanted calls.
     var perSecond: Double
-    /// Whether calls that take longer than a second count as hanging, three seconds of four.
+    /// Whether calls longer than a second count as hanging, three seconds of four.
     var hangs = false
     private(set) var calls = 0
     private(set) var inFlight = 0
@@ -184,7 +184,7 @@ struct ConcurrencyWorld {
         for _ in 0..<milliseconds { step() }
     }
 
-    /// Runs, and tells how many calls waited at most.
+    /// Runs, and returns the longest queue of calls.
     mutating func longestQueue(for milliseconds: Int) -> Int {
         var most = 0
         for _ in 0..<milliseconds {
@@ -194,7 +194,7 @@ struct ConcurrencyWorld {
         return most
     }
 
-    /// Runs, and tells how many calls were in flight at most.
+    /// Runs, and returns the largest number of calls in flight.
     mutating func mostInFlight(for milliseconds: Int) -> Int {
         var most = 0
         for _ in 0..<milliseconds {

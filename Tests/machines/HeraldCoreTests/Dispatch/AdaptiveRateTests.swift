@@ -26,7 +26,7 @@ struct AdaptiveRateTests {
     }
 
     @Test(
-        "is found within seconds by a backend that counts each second's calls; few are refused until then",
+        "is found within seconds for a backend that counts each second's calls; few are refused until then",
         arguments: [2, 20, 100] as [Int64], [nil, .seconds(1)] as [Milliseconds?])
     func findsSoon(latency: Int64, retryAfter: Milliseconds?) {
         var world = PacedWorld(backend: LimitedBackend(window: true, latency: latency, retryAfter: retryAfter))
@@ -35,7 +35,7 @@ struct AdaptiveRateTests {
         #expect(world.refused < 400, "\(world.refused) of \(world.calls) were refused")
     }
 
-    @Test("gives way within seconds when the backend bears less, and comes back when it bears more")
+    @Test("falls within seconds when the backend bears less, and rises again when it bears more")
     func changes() {
         var world = PacedWorld(backend: LimitedBackend(burst: 50))
         world.run(for: 20_000)
@@ -52,7 +52,7 @@ struct AdaptiveRateTests {
         #expect(world.through - through > 9 * 400)
     }
 
-    @Test("is no limit before the first refusal, and is forgotten when none came for long")
+    @Test("is unlimited before the first refusal, and again after a long time without one")
     func forgotten() {
         var rate = AdaptiveRate()
         var now = MonotonicTime(nanoseconds: 5_000_000_000)
@@ -72,13 +72,13 @@ struct AdaptiveRateTests {
 /// A backend that takes 500 calls a second and refuses the rest.
 struct LimitedBackend: Sendable, CustomTestStringConvertible {
     var perSecond = 500.0
-    /// So many calls it takes at once; a token bucket.
+    /// The capacity of its token bucket: the calls that it takes at once.
     var burst = 50.0
-    /// So many in each second of the clock instead.
+    /// Whether it counts calls in each second of the clock instead.
     var window = false
     var latency: Int64 = 2
     var retryAfter: Milliseconds?
-    /// How long a refusal takes, if not as long as all answers.
+    /// The duration of a refusal, if it differs from that of the other answers.
     var refusalLatency: Int64?
 
     private var tokens = 0.0
@@ -124,7 +124,7 @@ struct LimitedBackend: Sendable, CustomTestStringConvertible {
     }
 }
 
-/// As many calls as a gate and the limit of calls in flight allow, and the backend's answers; a millisecond a step.
+/// Calls within the gate and the limit of calls in flight, and the backend's answers; each step is a millisecond.
 struct PacedWorld {
     var backend: LimitedBackend
     private(set) var calls = 0
@@ -139,7 +139,7 @@ struct PacedWorld {
 
     private var now: MonotonicTime { MonotonicTime(nanoseconds: time * 1_000_000) }
 
-    /// Runs until so many got through; how many milliseconds that took.
+    /// Runs until `goal` calls got through; returns the time that this took (milliseconds).
     mutating func run(until goal: Int) -> Int64 {
         let begin = time
         while through < goal, time - begin < 10_000_000 { step() }

@@ -9,9 +9,9 @@ struct AnswerOrderTests {
     private var now = MonotonicTime(nanoseconds: 1_000_000_000)
 
     @Test(
-        "come in the order in which their calls were sent, whichever kind is quicker", arguments: [(5, 20), (200, 20)])
+        "are judged in the order of their calls, whichever kind is quicker", arguments: [(5, 20), (200, 20)])
     mutating func sorted(refusal: Int64, delivery: Int64) {
-        // It is known how long both take.
+        // The durations of both kinds are known.
         _ = answer(1, after: delivery)
         for number in 2...40 as ClosedRange<UInt64> { _ = answer(number, after: refusal, isRefused: true) }
         for number in 41...80 as ClosedRange<UInt64> { _ = answer(number, after: delivery) }
@@ -34,14 +34,14 @@ struct AnswerOrderTests {
         #expect(order.isEmpty)
     }
 
-    @Test("wait for nothing when none is a refusal")
+    @Test("are judged at once when none is a refusal")
     mutating func atOnce() {
         let judged = (1...100).filter { answer($0, after: 20) }
         #expect(judged.count == 100)
         #expect(order.isEmpty)
     }
 
-    @Test("a refusal that calls sent later have overtaken says nothing")
+    @Test("a refusal that was overtaken by later calls is ignored")
     mutating func overtaken() {
         _ = answer(2, after: 20)
         _ = answer(1, after: 200, isRefused: true)
@@ -50,7 +50,7 @@ struct AnswerOrderTests {
         #expect(!order.isEmpty)
     }
 
-    @Test("wait for nothing any more a minute after the last refusal")
+    @Test("are judged at once again a minute after the last refusal")
     mutating func ends() {
         _ = answer(1, after: 20, isRefused: true)
         now = now.advanced(by: AdaptiveRate.rememberedTime)
@@ -59,7 +59,7 @@ struct AnswerOrderTests {
         #expect(isJudged)
     }
 
-    @Test("are held in a number that has an end")
+    @Test("are held up to a limit")
     mutating func bounded() {
         for number in 0..<2 * UInt64(AnswerOrder.most) {
             _ = answer(2 * (number + 1), after: 0, isRefused: true)
@@ -71,7 +71,7 @@ struct AnswerOrderTests {
         #expect(left == AnswerOrder.most)
     }
 
-    /// Whether the answer to a call has its say at once.
+    /// Whether the answer to a call is judged at once.
     private mutating func answer(_ number: UInt64, after latency: Int64, isRefused: Bool = false) -> Bool {
         let call = AnsweredCall(
             sequence: number, user: number, sentAt: now.advanced(by: -.milliseconds(latency)), isRetry: false,

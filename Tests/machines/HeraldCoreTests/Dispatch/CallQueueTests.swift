@@ -9,7 +9,7 @@ struct CallQueueTests {
         CallToken(slot: SlotID(index: number, generation: 0), service: service)
     }
 
-    @Test("gives classes their turns by weight, each in the order in which its calls came")
+    @Test("gives classes their turns by weight, each in its order of arrival")
     func weights() {
         var queue = CallQueue(width: 1, weights: [10, 1])
         for number in 0..<30 as Range<Int32> {
@@ -33,7 +33,7 @@ struct CallQueueTests {
         #expect(queue.isEmpty)
     }
 
-    @Test("push services take turns, and one that may not be called delays no other")
+    @Test("push services take turns, and one that is on hold delays no other")
     func services() {
         var queue = CallQueue(width: 64, weights: [1])
         for number in 0..<3 as Range<Int32> {

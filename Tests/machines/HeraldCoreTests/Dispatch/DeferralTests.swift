@@ -4,12 +4,12 @@ import Testing
 
 @testable import HeraldCore
 
-@Suite("Calls that are put off")
+@Suite("Deferred calls")
 struct DeferralTests {
-    /// So many calls a second; everything is so small that a day takes seconds also in a debug build.
+    /// Calls a second; all numbers are so small that a day takes seconds even in a debug build.
     private static let rate = 0.08
 
-    /// A push service that may be called once in twelve seconds, with hours of backlog, while the others go on.
+    /// A push service limited to a call in twelve seconds, with hours of backlog, beside unlimited ones.
     private static func world() -> BacklogWorld {
         let backend: BacklogWorld.Backend = { _, _ in CallResult(status: 200, duration: .milliseconds(20)) }
         return BacklogWorld(poll: 10_000, backend: backend) {
@@ -18,11 +18,11 @@ struct DeferralTests {
         }
     }
 
-    @Test("come back in time from a limit used up for 12 hours, through delay topics, a restart, other limits")
+    @Test("return in time from a limit used up for 12 hours, through delay topics, a restart, other limits")
     func hours() {
         var world = Self.world()
         let minute: Int64 = 60_000
-        // 2.25 hours' backlog, and later as much again.
+        // 2.25 hours' backlog, and later the same again.
         var limit = Self.rate
         world.publish(1, to: "gcm")
         for half in 0..<24 {

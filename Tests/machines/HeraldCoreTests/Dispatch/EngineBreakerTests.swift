@@ -17,7 +17,7 @@ struct EngineBreakerTests {
     }
 
     @Test(
-        "too many calls that fail for now hold; what is under way does not count; a successful probe ends it"
+        "too many transient failures hold calls; calls under way do not count; a successful probe ends it"
     )
     func breaker() {
         let harness = breaking()
@@ -43,7 +43,7 @@ struct EngineBreakerTests {
         #expect(attempts.count == 60 && attempts.allSatisfy { $0 <= 2 })
     }
 
-    @Test("one push service that fails alone breaks nothing")
+    @Test("one push service that fails alone trips no breaker")
     func oneServiceFails() {
         let harness = breaking {
             $0.retry = RetryPolicy(immediate: 0, delays: [.seconds(1), .seconds(10)])
@@ -58,7 +58,7 @@ struct EngineBreakerTests {
     }
 
     @Test(
-        "a wrong path costs fewer dead letters than the breaker counts; what comes after waits unsettled"
+        "a wrong path costs fewer dead letters than the breaker counts; later events wait unsettled"
     )
     func deadLetterBreaker() {
         let harness = breaking()
@@ -81,7 +81,7 @@ struct EngineBreakerTests {
     }
 
     @Test(
-        "a rejected probe of the dead-letter breaker makes others wait a quarter of a second, not a whole one"
+        "a rejected probe of the dead-letter breaker delays others by a quarter of a second, not a whole one"
     )
     func probesOfTheDeadLetterBreaker() {
         let harness = breaking()
@@ -131,7 +131,7 @@ struct EngineBreakerTests {
         #expect(harness.engine.outage == nil)
     }
 
-    @Test("events whose calls are used up are no sign of a wrong path")
+    @Test("events with exhausted attempts are no sign of a wrong path")
     func exhausted() {
         let harness = breaking {
             $0.retry = RetryPolicy(immediate: 0, delays: [])
@@ -143,7 +143,7 @@ struct EngineBreakerTests {
         #expect(harness.produced.count { $0.production.kind == .deadLetter } == 60)
     }
 
-    @Test("a few users, however often they are rejected or fail, stop nobody", arguments: [404, 503])
+    @Test("a few users, however often they are rejected or fail, stop no other", arguments: [404, 503])
     func fewUsers(everySecond status: Int) {
         let harness = breaking { $0.retry = RetryPolicy(immediate: 0, delays: [.seconds(1), .seconds(10)]) }
         for number in 0..<400 {
@@ -154,7 +154,7 @@ struct EngineBreakerTests {
         #expect(harness.engine.outage == nil)
     }
 
-    @Test("a wrong path is found with more events than users")
+    @Test("a wrong path is found even if several events belong to one user")
     func repeatedUsers() {
         let harness = breaking()
         for number in 0..<80 where harness.engine.outage == nil {
@@ -165,7 +165,7 @@ struct EngineBreakerTests {
         #expect(harness.produced.count { $0.production.kind == .deadLetter } == 39)
     }
 
-    @Test("retries of what failed before break nothing after others got through, and do when nobody has")
+    @Test("retries of earlier failures trip no breaker while other events get through, and do when none does")
     func retriesOfTheSame() {
         let harness = breaking { $0.retry = RetryPolicy(immediate: 0, delays: [.seconds(1), .seconds(10)]) }
         func retries(_ range: Range<Int>) {
@@ -184,7 +184,7 @@ struct EngineBreakerTests {
         #expect(harness.engine.outage?.reason == .breaker)
     }
 
-    @Test("who arrives during the outage is asked soon, however many failing ones wait before")
+    @Test("an event that arrives during the outage is probed soon, however many failing ones wait before it")
     func newestIsAsked() {
         let harness = breaking()
         for number in 0..<300 { harness.event("u\(number)") }
@@ -201,7 +201,7 @@ struct EngineBreakerTests {
         #expect(seconds <= 4)
     }
 
-    @Test("every topic's events are probes, so that a bad campaign holds up nobody for ever")
+    @Test("every topic's events serve as probes, so that a bad campaign never blocks another topic for ever")
     func probes() {
         let harness = breaking { $0.maxInFlight = 100 }
         for number in 0..<80 { harness.event("bulk\(number)", on: EngineHarness.bulk) }
@@ -221,9 +221,9 @@ struct EngineBreakerTests {
     }
 }
 
-@Suite("Credentials that can be renewed")
+@Suite("Renewable credentials")
 struct EngineRenewalTests {
-    @Test("are renewed once for all calls that were refused, which then are made once more")
+    @Test("are renewed once for all refused calls, which are then repeated once")
     func renewal() {
         let harness = EngineHarness()
         harness.renewsAtOnce = false
@@ -241,7 +241,7 @@ struct EngineRenewalTests {
         #expect(harness.produced.map(\.production.attempts) == [1, 1, 1])
     }
 
-    @Test("refused again after that: everything holds, and there is no second renewal for each call")
+    @Test("refused again after that: everything holds, and the next refused calls cause no second renewal")
     func refusedAgain() {
         let harness = EngineHarness()
         harness.renewsAtOnce = false
@@ -254,7 +254,7 @@ struct EngineRenewalTests {
         #expect(harness.takeOthers() == [.notice(.outageBegan(.credentials))])
     }
 
-    @Test("that change while a call is refused again: it is made once more, although the new ones are accepted")
+    @Test("that change while a call is refused again: it is repeated, although the new ones are accepted")
     func changedMeanwhile() throws {
         let harness = EngineHarness()
         harness.event("a")
@@ -270,7 +270,7 @@ struct EngineRenewalTests {
         #expect(harness.engine.outage == nil)
     }
 
-    @Test("that are accepted again while a call is refused again: the call is made once more")
+    @Test("that are accepted again while a call is refused again: the call is repeated once more")
     func acceptedMeanwhile() throws {
         let harness = EngineHarness()
         harness.event("a")
@@ -290,7 +290,7 @@ struct EngineRenewalTests {
         #expect(harness.produced.map(\.production.kind) == [.result, .result])
     }
 
-    @Test("that change while a call is refused do not help whom the new ones do not help either")
+    @Test("that change while a call is refused do not save a call that the new ones do not help either")
     func changedInVain() {
         let harness = EngineHarness()
         harness.event("a")
@@ -307,7 +307,7 @@ struct EngineRenewalTests {
         #expect(harness.produced.count == 3, "b's result, a's dead letter and its result")
     }
 
-    @Test("without a token nothing is called, not even a probe, until there is one")
+    @Test("without a token no call is made, not even a probe")
     func unavailable() {
         let harness = EngineHarness()
         harness.engine.credentialsUnavailable(now: harness.now)
@@ -321,7 +321,7 @@ struct EngineRenewalTests {
         #expect(harness.takeOthers() == [.notice(.outageEnded(.tokenUnavailable))])
     }
 
-    @Test("a token that was missing before the partitions came is missing then too")
+    @Test("a token missing before the assignment counts as missing afterwards")
     func unavailableAtTheStart() {
         let harness = EngineHarness()
         harness.revoke()
@@ -332,7 +332,7 @@ struct EngineRenewalTests {
         #expect(harness.engine.outage == nil)
     }
 
-    @Test("a stop while they are renewed gives the events back")
+    @Test("a stop during their renewal gives the events back")
     func stop() {
         let harness = EngineHarness()
         harness.renewsAtOnce = false

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Calls that hang in number")
 struct EngineHangingTests {
-    /// An engine with 64 places of which three calls for other users hang, and 80 others were answered meanwhile.
+    /// An engine with 64 slots, three hanging calls and 80 calls for other users that were answered meanwhile.
     private func troubled(_ change: @escaping (inout EngineConfiguration) -> Void = { _ in }) -> EngineHarness {
         let harness = EngineHarness {
             $0.maxInFlight = 64
@@ -31,7 +31,7 @@ struct EngineHangingTests {
         harness.produced.map(\.production).filter { $0.kind == .retry }
     }
 
-    @Test("a call that hung goes to a delay topic and is not made again at once")
+    @Test("a call that hung goes to a delay topic and is not repeated at once")
     func isDelayed() {
         let harness = troubled()
         harness.answer(timeout)
@@ -39,7 +39,7 @@ struct EngineHangingTests {
         #expect(retries(harness).map(\.attempts) == [1])
     }
 
-    @Test("a single call that hangs is made again at once")
+    @Test("a single call that hangs is repeated at once")
     func alone() {
         let harness = EngineHarness { $0.maxInFlight = 64 }
         harness.event("hangs")
@@ -47,7 +47,7 @@ struct EngineHangingTests {
         #expect(retries(harness).isEmpty)
     }
 
-    /// A call for each of so many users, one after the other, has no answer in time.
+    /// Calls `users` users one after the other, each without an answer in time.
     private func hang(_ users: Int, in harness: EngineHarness) {
         for number in 0..<users {
             harness.event("slow-\(number)")
@@ -55,7 +55,7 @@ struct EngineHangingTests {
         }
     }
 
-    @Test("users whose calls hung get an eighth of the places, and what is beyond waits without an attempt")
+    @Test("users whose calls hung get an eighth of the slots; their other events wait without an attempt")
     func share() {
         let harness = troubled()
         let before = harness.calls.count
@@ -72,7 +72,7 @@ struct EngineHangingTests {
         #expect(harness.calls.count - before == 9, "another one has the place")
     }
 
-    @Test("a user whose call was answered is one like any other")
+    @Test("a user whose call was answered counts as any other")
     func isAnswered() {
         let harness = troubled()
         let before = harness.calls.count
@@ -86,7 +86,7 @@ struct EngineHangingTests {
         #expect(retries(harness).isEmpty)
     }
 
-    @Test("in a partition's order nobody is moved out of it")
+    @Test("the order of partitions keeps events in their place")
     func partitionOrder() {
         let harness = troubled { $0.ordering = .none }
         #expect(harness.engine.calls.hangInNumber)
@@ -121,7 +121,7 @@ struct HangingUsersTests {
         #expect(!users.contains(77, now: at(6)))
     }
 
-    @Test("are deferred until their calls can be made, and not at all without a delay topic")
+    @Test("are deferred until their calls can be made, and never without a delay topic")
     func plan() {
         var users = HangingUsers(delays: [.seconds(1), .seconds(30)])
         users.hung(77, after: .seconds(10), now: at(5))

@@ -10,7 +10,7 @@ struct EngineLimitTests {
         harness.calls.map { harness.engine.configuration.decoder.pushServices.names[Int($0.service)] }
     }
 
-    @Test("so many a second over all push services, and the engine wakes for the next one")
+    @Test("a limit per second applies to all push services together, and the engine wakes for the next call")
     func total() {
         let harness = EngineHarness { $0.callsPerSecond = 10 }
         for number in 0..<5 { harness.event("u\(number)") }
@@ -23,7 +23,7 @@ struct EngineLimitTests {
         }
     }
 
-    @Test("so many a second to one push service, while the others go on")
+    @Test("a limit per second of one push service leaves the others unlimited")
     func service() {
         let harness = EngineHarness {
             $0.serviceCallsPerSecond = [10, nil, nil]
@@ -36,7 +36,7 @@ struct EngineLimitTests {
         #expect(names(harness).count { $0 == "apns" } == 2)
     }
 
-    @Test("an event of the first topic goes before the many of the second that wait")
+    @Test("an event of the first topic precedes the many waiting ones of the second")
     func priority() {
         let harness = EngineHarness {
             $0.callsPerSecond = 100
@@ -50,7 +50,7 @@ struct EngineLimitTests {
         #expect(harness.calls.count <= 4)
     }
 
-    @Test("Retry-After of one event holds up no other")
+    @Test("Retry-After of one event delays no other")
     func oneRefusal() {
         let harness = EngineHarness()
         harness.event("a", "apns")
@@ -60,7 +60,7 @@ struct EngineLimitTests {
     }
 
     @Test(
-        "Retry-After of many events pauses their push service alone; who waits for it loses no attempt")
+        "Retry-After of many events pauses their push service alone; waiting events lose no attempt")
     func pause() {
         let harness = EngineHarness { $0.maxInFlight = 40 }
         for number in 0..<20 { harness.event("a\(number)", "apns") }
@@ -76,7 +76,7 @@ struct EngineLimitTests {
         #expect(harness.produced.filter { $0.production.kind == .result }.map(\.production.attempts) == [1, 1])
     }
 
-    @Test("a push service that is far slower than the others is put off to its turn, and they are not held up")
+    @Test("events of a far slower push service are deferred to their turn, and the others are not delayed")
     func putOff() {
         let harness = EngineHarness {
             $0.serviceCallsPerSecond = [2, nil, nil]
@@ -94,7 +94,7 @@ struct EngineLimitTests {
         #expect(taken == 200, "nobody is held up")
     }
 
-    @Test("nor after a restart that meets its backlog first: what came before tells that there are others")
+    @Test("a restart that meets the slower one's backlog first delays no others: the history names them")
     func putOffAfterRestart() {
         let harness = EngineHarness {
             $0.serviceCallsPerSecond = [2, nil, nil]
@@ -116,7 +116,7 @@ struct EngineLimitTests {
         #expect(taken == 200, "what stands behind is reached")
     }
 
-    @Test("when all events are for a limited push service they wait in their queue, and not in a delay topic")
+    @Test("events that are all for a limited push service wait in their queue, and not in a delay topic")
     func backPressure() {
         let harness = EngineHarness {
             $0.serviceCallsPerSecond = [2, nil, nil]
@@ -153,7 +153,7 @@ struct EngineLimitTests {
         #expect(retries.allSatisfy { $0.attempts == 1 && $0.retryReason == .transient && $0.delay == 0 })
     }
 
-    @Test("calls in flight become fewer when they slow each other down, and more when none does")
+    @Test("calls in flight decrease when they slow each other down, and increase when they do not")
     func slowBackend() {
         let harness = EngineHarness { $0.maxInFlight = 1_000 }
         var number = 0

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Settings that change while the engine works")
 struct EngineLiveConfigurationTests {
-    @Test("a higher limit of calls in flight is used at once, and beyond the slots that there were")
+    @Test("a higher limit of calls in flight is used at once, even beyond the present slots")
     func moreInFlight() {
         let harness = EngineHarness { $0.maxInFlight = 2 }
         let capacity = harness.engine.capacity
@@ -15,7 +15,7 @@ struct EngineLiveConfigurationTests {
         #expect(harness.calls.count == 2)
         harness.use { $0.maxInFlight = 400 }
         #expect(harness.engine.capacity > capacity)
-        // What was found by the calls' time grows from where it was: one more with each answer.
+        // The limit that the calls' durations gave grows from its value: by one with each answer.
         for _ in 0..<2 { harness.answer(200) }
         #expect(harness.calls.count > 2)
         while !harness.calls.isEmpty { harness.answer(200) }
@@ -39,7 +39,7 @@ struct EngineLiveConfigurationTests {
         #expect(seen.count == 20 && seen.values.allSatisfy { $0 == 3 })
     }
 
-    @Test("calls beyond a lower limit end as they do, none begins before, and then they go on")
+    @Test("calls beyond a lower limit finish, none begins before they have, and then calls continue")
     func fewerInFlight() {
         let harness = EngineHarness { $0.maxInFlight = 8 }
         for number in 0..<12 { harness.event("u\(number)") }
@@ -83,7 +83,7 @@ struct EngineLiveConfigurationTests {
         #expect(harness.calls.count == 5)
     }
 
-    @Test("what the backend was found to bear stays when the limits of the settings change")
+    @Test("the limits learned from the backend stay when the limits of the settings change")
     func foundRateStays() {
         let harness = EngineHarness { $0.maxInFlight = 1_000 }
         for second in 0..<4 {
@@ -100,7 +100,7 @@ struct EngineLiveConfigurationTests {
         #expect(harness.engine.rateLimit(ofService: 0) == found)
     }
 
-    @Test("a status that becomes transient counts for answers that come, and revives no dead letter")
+    @Test("a status that becomes transient counts for later answers, and revives no dead letter")
     func statuses() {
         let harness = EngineHarness()
         harness.event("a")
@@ -115,7 +115,7 @@ struct EngineLiveConfigurationTests {
         #expect(harness.takeSummaries() == ["retry 1s apns transient 2"])
     }
 
-    @Test("whoever was refused twice is judged by the new statuses, and is no reason for an outage")
+    @Test("an event that was refused twice is judged by the new statuses, and causes no outage")
     func suspects() {
         let harness = EngineHarness()
         harness.event("a")
@@ -145,7 +145,7 @@ struct EngineLiveConfigurationTests {
         return harness
     }
 
-    @Test("an outage ends with its breaker, and whatever waited is called")
+    @Test("an outage ends with its breaker, and the waiting events are called")
     func breakerOff() {
         let breaker = broken(by: 503)
         breaker.use { $0.breaker.of = 0 }
@@ -160,7 +160,7 @@ struct EngineLiveConfigurationTests {
         #expect(deadLetterBreaker.takeSummaries().contains("dead apns rejected 404"))
     }
 
-    @Test("an outage by a status that makes no dead letters any more ends, and its events are retried")
+    @Test("an outage by a status that no longer makes dead letters ends, and its events are retried")
     func reclassifiedOutage() {
         let harness = broken(by: 404)
         harness.use { $0.statuses = StatusTable(overrides: [410: .transient]) }
@@ -176,7 +176,7 @@ struct EngineLiveConfigurationTests {
         #expect(!summaries.isEmpty && summaries.allSatisfy { $0 == "retry 1s apns transient 1" })
     }
 
-    @Test("a dead-letter breaker that looks back less far judges by the latest answers that it saw")
+    @Test("a dead-letter breaker with a smaller window judges by the latest answers that it saw")
     func shorterMemory() {
         var breaker = DeadLetterBreaker(rule: BreakerRule(share: 0.5, of: 40))
         let now = MonotonicTime(nanoseconds: 1_000_000_000_000)
@@ -192,7 +192,7 @@ struct EngineLiveConfigurationTests {
         #expect(opens == [false], "it has not seen twenty")
     }
 
-    @Test("the same settings once more change nothing")
+    @Test("unchanged settings have no effect")
     func same() {
         let harness = broken(by: 503)
         harness.use { _ in }
@@ -201,7 +201,7 @@ struct EngineLiveConfigurationTests {
 }
 
 extension EngineHarness {
-    /// The engine is told other settings.
+    /// Gives the engine changed settings.
     fileprivate func use(_ change: (inout LiveConfiguration) -> Void) {
         var live = engine.configuration.live
         change(&live)

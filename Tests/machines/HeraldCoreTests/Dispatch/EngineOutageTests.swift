@@ -43,7 +43,7 @@ struct EngineOutageTests {
     }
 
     @Test(
-        "begins at once when the backend can't be reached safely",
+        "begins at once when the backend cannot be reached safely",
         arguments: [
             (CallFailure.tls, OutageReason.tls), (.nameNotFound, .nameNotFound), (.proxyRefused, .proxyRefused),
         ])
@@ -80,7 +80,7 @@ struct EngineOutageTests {
         harness.pass(.seconds(1))
         #expect(harness.usersInFlight == ["bad"])
         harness.answer(403)
-        // One user alone says nothing of others: the first of them need not wait.
+        // One user alone is no evidence about others: the first of them does not wait.
         harness.event("good")
         harness.pass(.zero)
         #expect(harness.usersInFlight == ["good"])
@@ -104,7 +104,7 @@ struct EngineOutageTests {
         #expect(harness.summaries.last == "dead apns rejected 403")
     }
 
-    @Test("an event that is refused twice waits for others' answers, and stops nobody")
+    @Test("an event that is refused twice waits for others' answers, and delays no other")
     func refusedBeforeOthers() {
         let harness = EngineHarness()
         harness.event("bad")
@@ -119,7 +119,7 @@ struct EngineOutageTests {
             harness.summaries == ["result apns dead-lettered", "dead apns rejected 403", "result apns delivered"])
     }
 
-    @Test("many users who are refused twice are enough to begin one")
+    @Test("begins when many users are refused twice")
     func manyAreRefused() {
         let harness = EngineHarness()
         for user in 1...8 { harness.event("user-\(user)") }
@@ -129,7 +129,7 @@ struct EngineOutageTests {
         #expect(harness.engine.outage?.reason == .credentials)
     }
 
-    @Test("users who are refused among others that are accepted begin none, however many they are")
+    @Test("does not begin for users that are refused among accepted ones, however many they are")
     func someAreRefused() {
         let harness = EngineHarness { $0.maxInFlight = 200 }
         for user in 0..<100 { harness.event("user-\(user)") }
@@ -170,7 +170,7 @@ struct EngineOutageTests {
         #expect(harness.produced[0].production.attempts == 1)
     }
 
-    @Test("takes only a few events more of each topic, to probe with")
+    @Test("takes only a few more events of each topic, as probes")
     func taking() {
         let harness = EngineHarness { $0.maxInFlight = 1_000 }
         harness.event("a")

@@ -7,12 +7,12 @@ import Testing
 
 @Suite("A hub that takes a hundred sends a minute")
 struct HubLimitTests {
-    /// How such a hub counts, and what it says to one send too many.
+    /// The way in which the hub counts, and its answer to a send beyond the limit.
     struct Hub: Sendable, CustomTestStringConvertible {
         enum Counting: Sendable {
-            /// Those of a minute that begins with the first.
+            /// The sends of a minute that begins with the first.
             case window
-            /// Those of the last minute.
+            /// The sends of the last minute.
             case sliding
             /// A bucket that holds a hundred and fills evenly.
             case bucket
@@ -27,7 +27,7 @@ struct HubLimitTests {
 
     private static let limit = 100
 
-    /// The hub's own books.
+    /// The hub's own accounts.
     private final class Books {
         let hub: Hub
         var taken: [Int64] = []
@@ -38,7 +38,7 @@ struct HubLimitTests {
 
         init(_ hub: Hub) { self.hub = hub }
 
-        /// How long to wait (milliseconds); `nil` when it is taken.
+        /// The time until a send is taken (milliseconds); `nil` when it is taken now.
         func wait(_ time: Int64) -> Int64? {
             switch hub.counting {
             case .window:
@@ -68,10 +68,10 @@ struct HubLimitTests {
     }
 
     @Test(
-        "is used to at least 95 %, and nothing dies of it",
+        "is used to at least 95 %, without a dead letter",
         arguments: [
             (Hub(), 0.95), (Hub(status: 403), 0.95), (Hub(counting: .bucket, status: 403), 0.95),
-            // What counts the last minute as a whole punishes every burst after a pause.
+            // A hub that counts the whole last minute punishes every burst after a pause.
             (Hub(counting: .sliding), 0.9),
         ])
     func used(hub: Hub, share: Double) async throws {
@@ -88,7 +88,7 @@ struct HubLimitTests {
     }
 
     @Test(
-        "is used up and delays no other push service, also behind a backlog of an hour",
+        "is used up and delays no other push service, even behind a backlog of an hour",
         arguments: [
             (Hub(), 0.95), (Hub(counting: .bucket, status: 403), 0.95), (Hub(counting: .sliding), 0.85),
         ])
@@ -113,7 +113,7 @@ struct HubLimitTests {
         }
         #expect(used >= share)
         #expect(dead == 0)
-        // Those of the last minute have had no time yet.
+        // The events of the last minute have had no time yet.
         let isLate = others.indices.contains { others[$0] < 10 * $0 + 1 }
         #expect(!isLate, "another push service waits: \(others)")
     }

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Refusals")
 struct RefusalTests {
-    /// Which events a backend refuses, and how many calls a second it bears.
+    /// A backend with rules for its refusals, and a limit of calls a second.
     final class Backend {
         var capacity: LimitedBackend?
         var refuses: (Int, Int64) -> CallResult?
@@ -45,7 +45,7 @@ struct RefusalTests {
 
     private static let seconds: Int64 = 15
 
-    /// More events than can be delivered in that time.
+    /// Publishes more events than can be delivered in the time, and runs.
     private static func run(_ world: consuming BacklogWorld) -> BacklogWorld {
         world.publish(Int(seconds) * 1_200)
         world.run(for: seconds * 1_000)
@@ -54,7 +54,7 @@ struct RefusalTests {
 
     private static func run(_ backend: Backend) -> BacklogWorld { run(world(backend)) }
 
-    /// How many are delivered in that time when none is refused, whatever the delays of retries.
+    /// The number of deliveries in that time without refusals, whatever the delays of retries.
     private static let without = run(Backend()).delivered
 
     @Test(
@@ -73,7 +73,7 @@ struct RefusalTests {
         #expect(Double(records) <= 1.5 * Double(refused), "\(records) retry records for \(refused) refused calls")
     }
 
-    @Test("an event that is refused with each retry says no more of the others than one that is refused once")
+    @Test("an event that is refused at each retry is no more evidence about others than one refused once")
     func ofTheSameEvents() {
         let refusing = Backend { event, _ in
             event % 25 == 0 ? CallResult(status: 429, duration: .milliseconds(20)) : nil
@@ -88,7 +88,7 @@ struct RefusalTests {
     }
 
     @Test(
-        "a backend that bears 500 calls a second gets them, and hardly more, also when it refuses some events",
+        "a backend that bears 500 calls a second gets them, and few more, even when it refuses some events",
         arguments: [nil, .seconds(1)] as [Milliseconds?], [0, 0.01])
     func ofCapacity(retryAfter: Milliseconds?, share: Double) {
         let limited = LimitedBackend(burst: 20, latency: 20, retryAfter: retryAfter)
@@ -106,7 +106,7 @@ struct RefusalTests {
     }
 
     @Test(
-        "a backend that refuses everything for a minute is left in peace, and nobody dies of it",
+        "a backend that refuses everything for a minute is left alone, and no event becomes a dead letter",
         arguments: [nil, .seconds(1)] as [Milliseconds?])
     func ofEverything(retryAfter: Milliseconds?) {
         let backend = Backend { _, time in
@@ -147,7 +147,7 @@ struct RefusalTests {
     }
 
     @Test(
-        "a backend that takes so many calls in a minute is asked for hardly more than it takes",
+        "a backend with a limit per minute gets few calls beyond it",
         arguments: [nil, .seconds(1), .seconds(5)] as [Milliseconds?])
     func ofMinutes(retryAfter: Milliseconds?) {
         var (minute, taken) = (Int64.min, 0)
@@ -166,7 +166,7 @@ struct RefusalTests {
     }
 
     @Test(
-        "events that are refused for their users' sake have others wait for less than a second",
+        "events that are refused because of their users delay others by less than a second",
         arguments: [nil, .seconds(5)] as [Milliseconds?], [3, 7])
     func ofUsers(retryAfter: Milliseconds?, every: Int) {
         let backend = Backend { event, _ in
@@ -183,7 +183,7 @@ struct RefusalTests {
         #expect(delivered >= expected - 25, "\(delivered) of \(expected)")
     }
 
-    @Test("when most calls are refused for their own sake the limit goes again")
+    @Test("the limit is lifted when most calls are refused because of their events")
     func ofMany() {
         let world = Self.run(.refusingOnce(0.3, retryAfter: .seconds(1)))
         let without = Self.without

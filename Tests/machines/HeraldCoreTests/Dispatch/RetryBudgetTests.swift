@@ -4,7 +4,7 @@ import Testing
 
 @Suite("The budget of quick retries")
 struct RetryBudgetTests {
-    @Test("is spent by failures, and given back by a tenth of the calls that do not fail")
+    @Test("is spent by failures, and refilled by a tenth of the calls that do not fail")
     func budget() {
         var budget = RetryBudget()
         for _ in 0..<499 { budget.failed() }

@@ -36,7 +36,7 @@ struct RetryPolicyTests {
     }
 
     @Test(
-        "gives each attempt from a delay topic the delay that its number names, the first at least",
+        "gives each attempt from a delay topic the delay of its number, the first at least",
         arguments: [(1, 5_000), (2, 5_000), (3, 5_000), (4, 30_000), (7, 7_200_000)] as [(Int, Int64)])
     func fromDelayTopic(attempts: Int, wait: Int64) {
         #expect(decide(attempts: attempts, first: false) == .delayed(by: .milliseconds(wait)))
@@ -58,7 +58,7 @@ struct RetryPolicyTests {
     }
 
     @Test(
-        "spreads the calls that are left over the time that is left when the next delay ends behind expiry",
+        "spreads the remaining calls over the remaining time when the next delay ends after the expiry",
         arguments: [
             (5, 300_001, 300_000), (5, 300_000, 75_000), (6, 225_000, 75_000), (7, 150_000, 75_000),
             (5, 264_000, 66_000),
@@ -69,7 +69,7 @@ struct RetryPolicyTests {
         #expect(decision == wait.map { .delayed(by: .milliseconds($0)) } ?? .expired)
     }
 
-    @Test("a shorter wait counts as a call, and is never shorter than what Retry-After asks for")
+    @Test("a shorter wait counts as a call, and is never shorter than Retry-After")
     func shorterDelayBounds() {
         #expect(decide(attempts: 8, first: false, expiresIn: .seconds(100)) == .attemptsExhausted)
         #expect(
@@ -93,7 +93,7 @@ struct RetryPolicyTests {
     }
 
     @Test(
-        "sends a wait to the longest delay that is not longer, and keeps less than the shortest in memory",
+        "sends a wait to the longest delay that is not longer, and keeps waits below the shortest in memory",
         arguments: [
             (4_999, nil), (5_000, 0), (29_999, 0), (30_000, 1), (299_999, 1), (7_200_000, 4), (90_000_000, 4),
         ] as [(Int64, Int?)])
@@ -108,7 +108,7 @@ struct RetryAfterTests {
     let moment = WallTime(milliseconds: 784_111_777_000)
 
     @Test(
-        "is read as seconds or as a date in any of HTTP's three formats, and is ignored when it is neither",
+        "is read as seconds or as a date in any of HTTP's three formats, and otherwise ignored",
         arguments: [
             ("0", 0), ("7", 7_000), (" 120 ", 120_000), ("00012", 12_000),
             ("99999999999999999999999", 7_200_000), ("9223372036854775807", 7_200_000), ("315360000", 7_200_000),
@@ -142,7 +142,7 @@ struct StatusTableTests {
         for status in [-1, 0, 20, 600, 999] { #expect(table[status] == .transient) }
     }
 
-    @Test("takes what the settings say over the defaults")
+    @Test("prefers the settings to the defaults")
     func overrides() {
         let table = StatusTable(overrides: [403: .rejected, 404: .transient])
         #expect(table[403] == .rejected)
@@ -150,7 +150,7 @@ struct StatusTableTests {
         #expect(table[401] == .credentials)
     }
 
-    @Test("Only a call that was written and not answered may have arrived")
+    @Test("Only an unanswered call whose request was written may have arrived")
     func mayHaveArrived() {
         let doubtful = CallFailure.allCases.filter { failure in
             AttemptEntry(

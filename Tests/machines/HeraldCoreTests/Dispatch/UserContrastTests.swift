@@ -3,10 +3,10 @@ import Testing
 
 @testable import HeraldCore
 
-@Suite("Users who are refused, held against others of the same moment")
+@Suite("Refused users, compared with others at the same moment")
 struct UserContrastTests {
-    /// Of a hundred calls in a tenth of a second, for so many seconds: how many are for users who were refused before, and
-    /// the shares of both that are refused.
+    /// Of a hundred calls in a tenth of a second, for some seconds: the number for users that were refused before, and
+    /// the refused shares of these and the others.
     struct Load: Sendable, CustomTestStringConvertible {
         var known: Int
         var knownRefused: Double
@@ -56,7 +56,7 @@ struct UserContrastTests {
     }
 
     @Test(
-        "say nothing when all are refused, nobody is, or only who is called for the first time",
+        "show nothing when all are refused, none are, or only users in their first call",
         arguments: [
             Load(known: 50, knownRefused: 1, othersRefused: 1), Load(known: 50, knownRefused: 0, othersRefused: 0),
             Load(known: 0, knownRefused: 0, othersRefused: 0.3), Load(known: 20, knownRefused: 0, othersRefused: 0.3),
@@ -67,12 +67,12 @@ struct UserContrastTests {
         #expect(!contrast.dependsOnRate)
     }
 
-    @Test("say nothing when a backend refuses all calls of one moment and none of the next")
+    @Test("show nothing when a backend refuses all calls of one moment and none of the next")
     func moments() {
         var contrast = UserContrast()
         for call in 0..<5_000 {
             let now = MonotonicTime(nanoseconds: 1_000_000_000 + Int64(call) * 1_000_000)
-            // Who was refused comes again just as long after, in the half of the second in which all are refused.
+            // A refused user returns in the same half of a second, in which all are refused.
             let isRefusing = call % 1_000 >= 500
             contrast.count(isKnown: isRefusing && call % 2 == 0, refused: isRefusing, now)
         }
@@ -98,7 +98,7 @@ struct UserContrastTests {
         #expect(!users.contains(7, service: 0, now: late))
     }
 
-    @Test("hardly take one another's places: of a thousand nearly all are known")
+    @Test("rarely replace one another: of a thousand nearly all are known")
     func places() {
         var users = RefusedUsers()
         let now = MonotonicTime(nanoseconds: 1_000_000_000)

@@ -5,9 +5,9 @@ import Testing
 
 @testable import HeraldCore
 
-@Suite("Events that hold up others")
+@Suite("Events that delay others")
 struct EngineBlockedTests {
-    /// Lets the time pass in steps of the sweep; what is committed meanwhile is acknowledged.
+    /// Lets time pass in steps of the sweep, and acknowledges the commits.
     private func wait(_ harness: EngineHarness, _ milliseconds: Int64) {
         for _ in 0..<milliseconds / 1_000 {
             harness.pass(.seconds(1))
@@ -28,7 +28,7 @@ struct EngineBlockedTests {
         #expect(harness.engine.counters.retried == 2)
     }
 
-    @Test("what comes of the call that hung is not called again from memory", arguments: [503, 200])
+    @Test("an event whose call hung is not called again from memory", arguments: [503, 200])
     func itself(status: Int) {
         let harness = EngineHarness.atomic()
         harness.event("slow")
@@ -41,7 +41,7 @@ struct EngineBlockedTests {
         #expect(harness.calls.isEmpty)
     }
 
-    @Test("a user's events that come later wait for the call, and for no longer than the first ones")
+    @Test("a user's later events wait for the call no longer than the first ones")
     func later() {
         let harness = EngineHarness.atomic()
         harness.event("slow")
@@ -51,7 +51,7 @@ struct EngineBlockedTests {
         #expect(harness.summaries == ["retry 1s apns blocked 0"])
     }
 
-    @Test("a service that rests before a quick retry is moved, one that is delivered is not")
+    @Test("a service that waits for a quick retry is moved, a delivered one is not")
     func resting() {
         let harness = EngineHarness.atomic { $0.blockedAfter = .zero }
         harness.event("a", "apns,gcm")
@@ -73,7 +73,7 @@ struct EngineBlockedTests {
         #expect(!harness.summaries.contains { $0.contains("blocked") })
     }
 
-    @Test("nobody is moved that could not be called yet")
+    @Test("an event without a chance of a call is not moved")
     func notCalled() {
         let harness = EngineHarness.atomic { $0.maxInFlight = 1 }
         harness.event("a")
@@ -84,7 +84,7 @@ struct EngineBlockedTests {
         #expect(harness.summaries.isEmpty)
     }
 
-    @Test("in an outage everybody waits for the backend and nobody is moved, and the time of it does not count")
+    @Test("in an outage all events wait for the backend and none is moved, and its time does not count")
     func outage() {
         let harness = EngineHarness.atomic()
         harness.event("a")
@@ -104,7 +104,7 @@ struct EngineBlockedTests {
         harness.answer(hanging, CallResult(status: 200))
     }
 
-    @Test("with an order of partitions nobody is moved out of it, nor is there anybody to be moved without one")
+    @Test("an order of partitions keeps every event in its place, and without an order no event has to move")
     func otherOrders() {
         for ordering in [Ordering.partition, .none] {
             let harness = EngineHarness.atomic { $0.ordering = ordering }
@@ -115,7 +115,7 @@ struct EngineBlockedTests {
         }
     }
 
-    @Test("without delays there is nowhere to go")
+    @Test("without delays no event is moved")
     func withoutDelays() {
         let harness = EngineHarness.atomic { configuration in
             configuration.retryDelays = []
@@ -129,7 +129,7 @@ struct EngineBlockedTests {
         #expect(harness.usersInFlight == ["slow"])
     }
 
-    @Test("a moved retry keeps its own count and says why it waits")
+    @Test("a moved retry keeps its own count and gives the reason for its wait")
     func retries() {
         let harness = EngineHarness.atomic()
         let headers = [("herald-attempts", "2"), ("herald-origin", "notifications/0/1"), ("herald-not-before", "1")]

@@ -21,7 +21,7 @@ struct EngineCampaignTests {
         #expect(harness.engine.counters.notifications(.cancelled, service: 0) == 1)
     }
 
-    @Test("suspends its events for as long as it was paused, and no attempt is counted")
+    @Test("suspends its events for the length of its pause, and no attempt is counted")
     func suspended() throws {
         let harness = EngineHarness()
         harness.campaign("autumn", is: .paused)
@@ -42,7 +42,7 @@ struct EngineCampaignTests {
             ])
     }
 
-    @Test("that was paused for days is looked at every five minutes")
+    @Test("that was paused for days is checked every five minutes")
     func parkedForLong() {
         let harness = EngineHarness()
         harness.campaign("autumn", is: .paused, for: .days(3))
@@ -63,7 +63,7 @@ struct EngineCampaignTests {
         #expect(harness.usersInFlight == ["c"])
     }
 
-    @Test("has no retries when it is cancelled: what failed for now ends with the calls that were made")
+    @Test("has no retries when it is cancelled: transient failures end with the calls that were made")
     func failing() {
         let harness = EngineHarness()
         for user in ["resting", "calling"] { harness.event(user, on: EngineHarness.bulk, more: Self.autumn) }
@@ -86,7 +86,7 @@ struct EngineCampaignTests {
         #expect(harness.takeSummaries() == ["retry 1s apns paused 1"])
     }
 
-    @Test("is suspended again and again, and goes on when it is resumed")
+    @Test("is suspended repeatedly, and continues when it is resumed")
     func resumed() {
         let harness = EngineHarness()
         harness.campaign("autumn", is: .paused)
@@ -105,7 +105,7 @@ struct EngineCampaignTests {
         #expect(harness.produced.last?.production.attempts == 3)
     }
 
-    @Test("lets a retry partition go on behind its cancelled events, before they are due")
+    @Test("lets a retry partition continue behind its cancelled events, before they are due")
     func retryPartition() {
         let harness = EngineHarness()
         func headers(_ due: Int64) -> [(String, String)] {
@@ -163,7 +163,7 @@ struct EngineCampaignTests {
         #expect(harness.usersInFlight == ["a"])
     }
 
-    @Test("during an outage is suspended too, and no probe is made of it")
+    @Test("is suspended even during an outage, without a probe of its events")
     func outage() {
         let harness = EngineHarness()
         harness.event("a", on: EngineHarness.bulk, more: Self.autumn)
@@ -175,7 +175,7 @@ struct EngineCampaignTests {
         #expect(harness.usersInFlight == ["b"])
     }
 
-    @Test("leaves room for others when it is paused whose events have taken all the room of an outage")
+    @Test("leaves room for others when it is paused after its events have taken all the room of an outage")
     func outageRoom() {
         let harness = EngineHarness()
         harness.event("a", on: EngineHarness.bulk, more: Self.autumn)
@@ -195,7 +195,7 @@ struct EngineCampaignTests {
     }
 }
 
-@Suite("A campaign that is to be paused when too many fail")
+@Suite("A campaign that is paused for too many failures")
 struct EngineCampaignFailureTests {
     private func run(
         _ harness: EngineHarness, delivered: Int, failed: Int, more: String = #","campaign":"autumn""#
@@ -226,7 +226,7 @@ struct EngineCampaignFailureTests {
         #expect(run(harness, delivered: 0, failed: 100) == 0)
     }
 
-    @Test("goes on at exactly the share, and is counted anew when it is resumed")
+    @Test("continues at exactly the share, and is counted anew when it is resumed")
     func justEnough() {
         let harness = harness()
         harness.campaign("autumn", is: .running, pauseIfFailures: 0.05)
@@ -236,7 +236,7 @@ struct EngineCampaignFailureTests {
         #expect(run(harness, delivered: 1, failed: 0) == 1)
     }
 
-    @Test("does not hear of others' failures, nor of those without a bound")
+    @Test("is not affected by others' failures, nor by campaigns without a limit")
     func others() {
         let harness = harness()
         harness.campaign("autumn", is: .running, pauseIfFailures: 0.05)
@@ -260,7 +260,7 @@ struct EngineCampaignRejectionTests {
         return harness
     }
 
-    /// Events of new users, each answered at once if it is called.
+    /// Adds events of new users, each answered at once if it is called.
     private func answer(
         _ count: Int, with status: Int, as prefix: String = "u", on topic: Int = EngineHarness.bulk,
         more: String = autumn, headers: [(String, String)] = [], _ harness: EngineHarness
@@ -281,7 +281,7 @@ struct EngineCampaignRejectionTests {
     }
 
     @Test(
-        "is to be paused, and stops nobody else: of its topic and source or of others, few or many",
+        "is paused, and stops no other event: of its topic and source or of others, few or many",
         arguments: [EngineHarness.bulk, EngineHarness.request],
         [("", 1), ("", 50), (#","source":"herald-campaign""#, 1), (#","source":"herald-campaign""#, 50)])
     func bystanders(topic: Int, others: (source: String, every: Int)) {
@@ -312,7 +312,7 @@ struct EngineCampaignRejectionTests {
         #expect(pauses(harness).count == 1)
     }
 
-    @Test("is held at once: what is under way then and is rejected waits, and what waits is not called")
+    @Test("is held at once: rejected calls under way wait, and waiting events are not called")
     func underWay() {
         let harness = harness { $0.maxInFlight = 400 }
         for number in 0..<500 { harness.event("u\(number)", on: EngineHarness.bulk, more: Self.autumn) }
@@ -325,7 +325,7 @@ struct EngineCampaignRejectionTests {
         #expect(pauses(harness).isEmpty, "asked once")
     }
 
-    @Test("in the midst of it, when the backend begins to reject everything, costs as few dead letters")
+    @Test("costs as few dead letters when the backend begins to reject everything in the middle of it")
     func midst() {
         let harness = harness()
         answer(900, with: 200, harness)
@@ -334,7 +334,7 @@ struct EngineCampaignRejectionTests {
         #expect(pauses(harness).count == 1)
     }
 
-    @Test("goes on when it is resumed, and is judged anew")
+    @Test("continues when it is resumed, and is judged anew")
     func resumed() {
         let harness = harness()
         answer(300, with: 404, harness)
@@ -348,7 +348,7 @@ struct EngineCampaignRejectionTests {
     }
 
     @Test(
-        "in part goes on below the share, its own where that is larger",
+        "continues while the rejected part is below the share, its own where that is larger",
         arguments: [(nil, 2, false), (nil, 3, true), (0.99, 4, false), (0.99, 5, true)] as [(Double?, Int, Bool)])
     func share(limit: Double?, rejectedOfFive: Int, isPaused: Bool) {
         let harness = harness()
@@ -368,7 +368,7 @@ struct EngineCampaignRejectionTests {
         #expect(pauses(harness).isEmpty)
     }
 
-    @Test("and is not known, or is replayed, speaks for everybody: nobody could resume it")
+    @Test("counts for the breaker of all events when it is unknown or replayed: it could not be resumed")
     func unknown() {
         let unknown = harness()
         answer(300, with: 404, more: #","campaign":"spring""#, unknown)
@@ -379,7 +379,7 @@ struct EngineCampaignRejectionTests {
         #expect(pauses(replayed).isEmpty)
     }
 
-    @Test("was paused by an operator: what is under way then ends as a dead letter, as ever")
+    @Test("has dead letters as usual for rejected calls under way when an operator has paused it")
     func pausedByHand() {
         let harness = harness()
         for number in 0..<300 { harness.event("u\(number)", on: EngineHarness.bulk, more: Self.autumn) }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import HeraldCore
 
-@Suite("Records that stay")
+@Suite("Records that stay in memory")
 struct EngineKeepTests {
     @Test("are copied after half a second, each of them once, whatever they wait for")
     func once() {
@@ -24,7 +24,7 @@ struct EngineKeepTests {
         #expect(Set(harness.kept).count == 3)
     }
 
-    @Test("are not those that come and go")
+    @Test("are not copied when they leave at once")
     func quick() {
         let harness = EngineHarness()
         for _ in 0..<50 {
@@ -38,7 +38,7 @@ struct EngineKeepTests {
         #expect(harness.kept.isEmpty)
     }
 
-    @Test("are copied again in another occupation of the slot, and in an outage too")
+    @Test("are copied again in another use of the slot, even in an outage")
     func again() {
         let harness = EngineHarness()
         harness.event("a")

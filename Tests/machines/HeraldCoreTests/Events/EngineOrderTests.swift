@@ -30,7 +30,7 @@ struct EngineOrderTests {
         #expect(harness.summaries == ["retry 1s apns transient 2"])
     }
 
-    @Test("a partition's events are called one after another when that is asked for")
+    @Test("a partition's events are called one after another when that order is set")
     func partition() {
         let harness = EngineHarness { $0.ordering = .partition }
         for user in ["a", "b", "c"] { harness.event(user) }
@@ -43,14 +43,14 @@ struct EngineOrderTests {
         #expect(harness.usersInFlight == ["b"])
     }
 
-    @Test("everything is called at once when no order is asked for")
+    @Test("all events are called at once when no order is set")
     func none() {
         let harness = EngineHarness { $0.ordering = .none }
         for _ in 0..<3 { harness.event("a") }
         #expect(harness.usersInFlight == ["a", "a", "a"])
     }
 
-    @Test("no more calls are in flight than allowed, and nothing is taken meanwhile")
+    @Test("no more calls are in flight than allowed, and no records are taken meanwhile")
     func maxInFlight() {
         let harness = EngineHarness { $0.maxInFlight = 3 }
         for number in 0..<3 { harness.event("u\(number)") }
@@ -62,7 +62,7 @@ struct EngineOrderTests {
         #expect(harness.usersInFlight == ["u1", "u2", "late"])
     }
 
-    @Test("a record for which there is no room is refused and can be offered again")
+    @Test("a record without room is refused and can be offered again")
     func noRoom() {
         let harness = EngineHarness { $0.maxInFlight = 1 }
         let room = harness.engine.configuration.maxBuffered
@@ -87,7 +87,7 @@ struct EngineOrderTests {
         #expect(taken == [EngineHarness.request: 100, EngineHarness.bulk: 10])
     }
 
-    @Test("an empty topic is not asked again before something arrives")
+    @Test("an empty topic is not asked again before a record arrives")
     func exhausted() {
         let harness = EngineHarness()
         for source in 0..<4 { harness.engine.exhausted(source: source) }
@@ -136,10 +136,10 @@ struct EngineOrderTests {
     }
 
     @Test(
-        "an event that may not be sent yet goes to the longest delay that fits, and waits the rest in memory")
+        "an event before its notBefore goes to the longest delay that fits, and waits the rest in memory")
     func notBefore() {
         let harness = EngineHarness()
-        // The harness's clock stands at 1970-01-12T13:46:40Z.
+        // The harness's clock starts at 1970-01-12T13:46:40Z.
         harness.event("a", more: #","notBefore":"1970-01-12T13:46:51Z""#)
         #expect(harness.summaries == ["retry 10s apns not-before 0"])
         let headers = harness.headers(at: 0)
@@ -167,7 +167,7 @@ struct EngineOrderTests {
         let years = harness.time + 365 * 86_400_000
         harness.event("a", on: EngineHarness.tenSeconds, headers: [("herald-not-before", "\(years)")])
         harness.pass(.seconds(10))
-        // It arrived 10 s ago, and an hour after that it is due.
+        // It arrived 10 s ago, and is due an hour after that.
         let hop = harness.headers(at: 0)
         #expect(hop["herald-not-before"] == "\(harness.time - 10_000 + 3_600_000)")
         harness.acknowledgeAll()
@@ -176,7 +176,7 @@ struct EngineOrderTests {
         #expect(harness.calls.count == 1)
     }
 
-    @Test("a wait below the shortest delay is waited in memory, and the user's order is kept")
+    @Test("a wait below the shortest delay stays in memory, and the user's order is kept")
     func shortNotBefore() {
         let harness = EngineHarness()
         harness.event("a", more: #","notBefore":"1970-01-12T13:46:40.500Z""#)
@@ -197,11 +197,11 @@ struct EngineOrderTests {
         #expect(harness.summaries == ["result apns delivered", "result apns expired", "dead apns expired 0"])
     }
 
-    @Test("a long chain of expired events does not need a deep stack")
+    @Test("a long chain of expired events needs no deep stack")
     func longChain() {
         let harness = EngineHarness {
             $0.maxInFlight = 20_000
-            // In this order nothing of it goes to a delay topic.
+            // In this order no event goes to a delay topic.
             $0.ordering = .partition
         }
         harness.event("a")

@@ -54,7 +54,7 @@ struct EngineSettlementTests {
         #expect(harness.summaries == expected)
     }
 
-    @Test("a record that does not decode says nothing of the event that was in its slot before")
+    @Test("a record that does not decode has no data of the former event in its slot")
     func undecodableAfterCalled() {
         let harness = EngineHarness()
         harness.event("u")
@@ -72,12 +72,12 @@ struct EngineSettlementTests {
         harness.answer(CallResult(status: 503))
         harness.answer(CallResult(status: 503, retryAfter: .seconds(12)))
         harness.answer(CallResult(status: 500))
-        // Two of them for the same reason; the third waits longer, for another.
+        // Two have the same reason; the third waits longer, for another.
         #expect(harness.summaries == ["retry 1s apns,wns transient 1", "retry 10s gcm throttled 1"])
     }
 
     @Test(
-        "makes a dead letter and one result of what can't be read, at once",
+        "makes a dead letter and one result of an unreadable record, at once",
         arguments: [
             ("{", "malformed"), (#"{"user":"u","message":"m","pns":["fax"]}"#, "invalid"),
             (#"{"user":"u","pns":["apns"],"message":"\#(String(repeating: "x", count: 990))"}"#, "oversized"),
@@ -100,7 +100,7 @@ struct EngineSettlementTests {
         #expect(harness.headers(at: 1)["herald-detail"] == "its expiresAt had passed")
     }
 
-    @Test("waits less for the next call when its delay ends behind the expiry, by way of a shorter delay topic")
+    @Test("shortens the wait for the next call by a shorter delay topic, when its delay ends after the expiry")
     func shorterDelay() {
         let harness = EngineHarness()
         // Five seconds from now; the delays are 1 s and 10 s.
@@ -131,7 +131,7 @@ struct EngineSettlementTests {
         #expect(harness.summaries == ["result apns dead-lettered", "dead apns attempts-exhausted 503"])
     }
 
-    @Test("an event that no retry could reach in time says so, and how its last call ended")
+    @Test("an event that no retry could reach in time says so, and has its last call's result")
     func noDelayInTime() {
         let harness = EngineHarness { $0.retry = RetryPolicy(immediate: 0, delays: [.seconds(1), .seconds(10)]) }
         harness.event("u", more: #","expiresAt":"1970-01-12T13:46:40.900Z""#)
@@ -186,7 +186,7 @@ struct EngineSettlementTests {
         #expect(harness.headers(at: 1)["herald-attempts"] == "4")
     }
 
-    @Test("leaves out of a record that is too large what is needed least, and never gives it up")
+    @Test("shrinks an oversized record by its least needed parts, and never gives it up")
     func tooLarge() {
         let harness = EngineHarness { $0.retry = RetryPolicy(immediate: 0, delays: [.seconds(1)]) }
         harness.event("u", headers: [("x-trace", "1"), ("ce_source", "s")])
@@ -215,7 +215,7 @@ struct EngineSettlementTests {
         #expect(harness.engine.load.events == 1)
     }
 
-    @Test("says in the result why an event is a dead letter, and who it was for as far as that can be read")
+    @Test("gives in the result the reason of a dead letter, and its user if readable")
     func detail() {
         let harness = EngineHarness()
         harness.record(#"{"id":"i","user":"u","message":"m","pns":["fax"]}"#)
@@ -230,7 +230,7 @@ struct EngineSettlementTests {
         #expect(!harness.result(at: 6).contains("detail"))
     }
 
-    @Test("offers a record again that the broker would not take")
+    @Test("offers a record again that the broker refused")
     func refused() {
         let harness = EngineHarness()
         harness.event("u")

@@ -4,10 +4,10 @@ import Testing
 
 @testable import HeraldCore
 
-@Suite("An answer whose status does not say it all")
+@Suite("An answer whose meaning is not its status alone")
 struct EngineVerdictTests {
     @Test(
-        "that concerns the hub begins an outage, burns no attempt, and ends with it",
+        "that concerns the hub begins an outage, costs no attempt, and ends with it",
         arguments: [(403, OutageReason.quotaUsedUp), (404, .hubNotFound)])
     func holds(status: Int, reason: OutageReason) {
         let harness = EngineHarness()
@@ -25,7 +25,7 @@ struct EngineVerdictTests {
         #expect(harness.produced[0].production.attempts == 1)
     }
 
-    @Test("gives way to what the settings say of its status")
+    @Test("is overridden by the settings for its status")
     func settings() {
         let harness = EngineHarness { $0.statuses = StatusTable(overrides: [404: .rejected, 403: .transient]) }
         harness.event("a")
@@ -49,7 +49,7 @@ struct EngineVerdictTests {
         #expect(harness.engine.outage == nil)
     }
 
-    @Test("a 403 that throttles is no matter of credentials, and waits as long as it says")
+    @Test("a 403 that throttles does not concern credentials, and waits as long as it says")
     func throttled() {
         let harness = EngineHarness()
         harness.event("a")
@@ -60,7 +60,7 @@ struct EngineVerdictTests {
         #expect(harness.summaries.first?.contains("throttled") == true, "\(harness.summaries)")
     }
 
-    @Test("what was too large to send is a dead letter without an attempt, and says nothing about the backend")
+    @Test("a request too large to send is a dead letter without an attempt, and no sign about the backend")
     func oversized() {
         let harness = EngineHarness()
         for number in 0..<300 {
@@ -117,7 +117,7 @@ struct EngineVerdictTests {
         #expect(harness.engine.outage != nil)
     }
 
-    @Test("what the backend calls a message is in its result when it is to be kept", arguments: [true, false])
+    @Test("the backend's identifier of a message is in its result if the settings keep it", arguments: [true, false])
     func backendID(isKept: Bool) {
         let harness = EngineHarness { $0.keepsBackendIDs = isKept }
         harness.event("a")

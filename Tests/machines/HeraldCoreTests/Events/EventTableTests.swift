@@ -3,9 +3,9 @@ import Testing
 
 @testable import HeraldCore
 
-@Suite("What slots and push services may become")
+@Suite("The transitions of slots and push services")
 struct EventTableTests {
-    @Test("An event that is there can always be given up, and one that is not can only be taken")
+    @Test("An event in a slot can always be given up, and an empty slot can only take one")
     func slots() {
         typealias Phase = Slot.Phase
         let table = Phase.transitions
@@ -14,7 +14,7 @@ struct EventTableTests {
         #expect(Phase.allCases.filter { table.allows($0, .settling) } == [.behindUser, .active, .refused])
     }
 
-    @Test("A push service that is decided stays so, and every other one can be")
+    @Test("A decided push service stays so, and every other one can be decided")
     func services() {
         typealias Phase = ServiceState.Phase
         let table = Phase.transitions
@@ -24,7 +24,7 @@ struct EventTableTests {
     }
 
     #if DEBUG
-        @Test("A transition that is in no table stops a debug build")
+        @Test("A transition outside of the tables stops a debug build")
         func trap() async {
             await #expect(processExitsWith: .failure) {
                 var phase = ServiceState.Phase.decided

@@ -13,7 +13,7 @@ struct UserBackpressureTests {
         MonotonicTime(nanoseconds: (1_000_000 + milliseconds) * 1_000_000)
     }
 
-    /// A user whose events take 100 ms, and of whom these offsets were deferred with 20 of 20 events in memory.
+    /// A user whose events take 100 ms, and whose `offsets` were deferred with 20 of 20 events in memory.
     private func users(deferred offsets: some Sequence<Int64>, delays: [Milliseconds] = [.seconds(1), .seconds(10)])
         -> UserBackpressure
     {
@@ -27,10 +27,10 @@ struct UserBackpressureTests {
         return users
     }
 
-    @Test("an event is deferred by the longest delay that is over before there is room for it")
+    @Test("an event is deferred by the longest delay that ends before there is room for it")
     func plan() {
         var users = users(deferred: 0..<10)
-        // Fifteen of the twenty in memory and ten others are before it: a second and a half.
+        // Fifteen of the twenty in memory and ten others precede it: a second and a half.
         let near = users.deferEvent(at: 10, of: Self.user, line: 20, share: 20, now: moment(0))
         #expect(near == .init(delay: 0, wait: .seconds(1), behind: 30))
         for offset in Int64(11)..<100 {
@@ -40,14 +40,14 @@ struct UserBackpressureTests {
         #expect(far == .init(delay: 1, wait: .seconds(10), behind: 120))
     }
 
-    @Test("an event comes back earlier than the shortest delay when its turn is earlier")
+    @Test("an event returns earlier than the shortest delay when its turn is earlier")
     func early() {
         var users = users(deferred: [])
         let deferral = users.deferEvent(at: 0, of: Self.user, line: 20, share: 20, now: moment(0))
         #expect(deferral == .init(delay: 0, wait: .milliseconds(500), behind: 20))
     }
 
-    @Test("an event is next when no earlier one is out, in whatever topic")
+    @Test("an event is next when no earlier one is deferred, in whatever topic")
     func next() {
         var users = users(deferred: 0..<200)
         #expect(!users.isNext(1, of: Self.user))
@@ -75,7 +75,7 @@ struct UserBackpressureTests {
         #expect(!users.isNext(2, of: Self.user))
     }
 
-    @Test("what is deferred is behind one event at least, however far apart those are that are out")
+    @Test("a deferred event is behind one event at least, however far apart the deferred ones are")
     func behindOne() {
         var users = users(deferred: [0, 1_000])
         let deferral = users.deferEvent(at: 1, of: Self.user, line: 0, share: 20, now: moment(0))
@@ -89,7 +89,7 @@ struct UserBackpressureTests {
         #expect(users.isNext(3, of: Self.user))
     }
 
-    @Test("what did not come back when those behind it did is not waited for")
+    @Test("an event that did not return before later ones did is not waited for")
     func lost() {
         var users = users(deferred: 0..<5)
         users.returned(3, of: Self.user, from: 0, now: moment(1_000))
@@ -97,7 +97,7 @@ struct UserBackpressureTests {
         #expect(users.out == 1)
     }
 
-    @Test("a delay from which nothing comes back in time is another worker's")
+    @Test("a delay from which no event returns in time belongs to another worker")
     func elsewhere() {
         var users = UserBackpressure(delays: [.seconds(1)])
         _ = users.deferEvent(at: 0, of: Self.user, line: 20, share: 20, now: moment(0))
@@ -110,7 +110,7 @@ struct UserBackpressureTests {
         #expect(users.isNext(2, of: Self.user))
     }
 
-    @Test("a user who is not loud any more is forgotten")
+    @Test("a user with few events again is forgotten")
     func forgotten() {
         var users = users(deferred: [0])
         users.returned(0, of: Self.user, from: 0, now: moment(1_000))
@@ -118,7 +118,7 @@ struct UserBackpressureTests {
         #expect(users.isEmpty)
     }
 
-    @Test("of those whose turn has not come only some are taken back each second from longer delays")
+    @Test("longer delays return only some of the events before their turn each second")
     func pace() {
         var users = users(deferred: 0..<2_000, delays: [.seconds(1), .seconds(2)])
         let due = moment(10_000)
@@ -130,7 +130,7 @@ struct UserBackpressureTests {
         #expect(users.returns(0, of: Self.user, from: 1, at: due, isIdle: false) == due)
     }
 
-    @Test("a user of whom nothing is in memory gets his events back eight times as fast")
+    @Test("a user without an event in memory gets its events back eight times as fast")
     func idle() {
         var users = users(deferred: 0..<2_000, delays: [.seconds(1), .seconds(2)])
         let due = moment(10_000)
@@ -139,11 +139,11 @@ struct UserBackpressureTests {
         #expect(times[1_799] == MonotonicTime(nanoseconds: due.nanoseconds + 112_437_500))
     }
 
-    @Test("a quicker event counts at once for the plan, and a slower one hardly")
+    @Test("a quicker event changes the plan at once, and a slower one barely")
     func intervals() {
         var users = users(deferred: 0..<20)
         for _ in 0..<8 { users.called(Self.user, took: 500_000_000, now: moment(0)) }
-        // 24 ms more than the 100 ms of before, for 25 events.
+        // 24 ms more than the former 100 ms, for 25 events.
         let slow = users.deferEvent(at: 20, of: Self.user, line: 20, share: 20, now: moment(0))
         #expect(slow.wait == .seconds(1))
         let before = users.deferEvent(at: 0, of: Self.user, line: 20, share: 20, now: moment(0))
@@ -153,10 +153,10 @@ struct UserBackpressureTests {
         #expect(after.wait == .milliseconds(304))
     }
 
-    @Test("the plan counts with those that have to come back before")
+    @Test("the plan includes the events that have to return before")
     func queued() {
         var users = users(deferred: 0..<2_000, delays: [.seconds(1), .seconds(2)])
-        // The longer delay and almost a second until all others are back: 3.2 s are enough, 2.8 s are not.
+        // The longer delay and almost a second until all others have returned: 3.2 s are enough, 2.8 s are not.
         let far = users.deferEvent(at: 45, of: Self.user, line: 2, share: 20, now: moment(0))
         #expect(far.delay == 1)
         let near = users.deferEvent(at: 41, of: Self.user, line: 2, share: 20, now: moment(0))
@@ -165,14 +165,14 @@ struct UserBackpressureTests {
 
     // MARK: In the engine
 
-    /// An engine with a user of whom sixteen events are in memory and one more has come.
+    /// An engine whose user has sixteen events in memory and one more.
     private func flooded(_ change: (inout EngineConfiguration) -> Void = { _ in }) -> EngineHarness {
         let harness = EngineHarness(change)
         for _ in 0..<17 { harness.event("loud") }
         return harness
     }
 
-    @Test("what a user has beyond a share goes to a delay topic, and says behind how many it is")
+    @Test("a user's events beyond the share go to a delay topic, with the number of events before them")
     func deferred() {
         let harness = flooded()
         #expect(harness.summaries == ["retry 1s apns blocked 0"])
@@ -180,7 +180,7 @@ struct UserBackpressureTests {
         #expect(harness.usersInFlight == ["loud"])
     }
 
-    @Test("a later event goes behind those that are out, though there is room again")
+    @Test("a later event goes behind the deferred ones, although there is room again")
     func behind() {
         let harness = flooded()
         for _ in 0..<16 { harness.answer(200) }
@@ -191,7 +191,7 @@ struct UserBackpressureTests {
         #expect(harness.usersInFlight == ["other"])
     }
 
-    @Test("an event that comes back is called when it is the next one")
+    @Test("a returning event is called when it is the next one")
     func comesBack() {
         let harness = flooded()
         for _ in 0..<16 { harness.answer(200) }
@@ -214,7 +214,7 @@ struct UserBackpressureTests {
     }
 
     @Test(
-        "without delay topics, or in another order, everything waits in memory", arguments: [Ordering.partition, .none])
+        "without delay topics, or in another order, all events wait in memory", arguments: [Ordering.partition, .none])
     func others(ordering: Ordering) {
         #expect(flooded { $0.ordering = ordering }.summaries.isEmpty)
         let withoutDelays = flooded {
@@ -224,14 +224,14 @@ struct UserBackpressureTests {
         #expect(withoutDelays.summaries.isEmpty)
     }
 
-    @Test("a user whose records are large has fewer in memory")
+    @Test("a user with large records has fewer in memory")
     func large() {
         let harness = EngineHarness { $0.maxBufferedBytes = 1_000 }
         for _ in 0..<4 { harness.event("loud") }
         #expect(harness.summaries.count == 1)
     }
 
-    @Test("in an outage nobody's turn is planned")
+    @Test("in an outage no turns are planned")
     func outage() {
         let harness = EngineHarness {
             $0.breaker = BreakerRule(share: 0.5, of: 1)

@@ -20,7 +20,7 @@ struct UserOrderTests {
         expectEnter(&order, 0, user: 42, true)
     }
 
-    @Test("lets different users go at once, also those of one bucket")
+    @Test("lets different users go at once, even those of one bucket")
     func independent() {
         var order = UserOrder(slots: 8)
         // Sixteen buckets: these three users share one.
@@ -34,7 +34,7 @@ struct UserOrderTests {
         expectLeave(&order, 3, next: nil)
     }
 
-    @Test("agrees with plain lists, whatever comes and goes", arguments: UInt64(1)...20)
+    @Test("agrees with plain lists for any sequence of events", arguments: UInt64(1)...20)
     func model(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         let capacity = 64

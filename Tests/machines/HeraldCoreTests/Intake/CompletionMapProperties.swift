@@ -4,18 +4,18 @@
 #endif
 
 extension PartitionIdentity {
-    /// The first partition of the first request topic, in a cluster that does not say its identity.
+    /// The first partition of the first request topic, in a cluster without a known identity.
     static let first = PartitionIdentity(cluster: "", topic: "notifications", partition: 0)
 }
 
-/// What holds of every text that a commit may have carried, whoever wrote it.
+/// The properties of every text that a commit may have carried, whoever wrote it.
 enum CompletionMapProperties {
-    /// Offsets that the text was committed with, by the input's first byte; those that no map can follow are among them.
+    /// Offsets that the text was committed with, by the input's first byte; some of them no map can follow.
     private static let offsets: [Int64] = [0, 1, 63, 64, 100, 1 << 40, .max - (2 << 24) - 1, .max - 64, .max, -1, .min]
 
-    /// Reads the input as a text, and as the payload of one whose check sum is right.
+    /// Reads the input as a text, and as the payload of a text with the right check sum.
     ///
-    /// The property that does not hold, in words.
+    /// Returns the broken property, in words.
     static func brokenProperty(_ input: [UInt8]) -> String? {
         guard let first = input.first else { return nil }
         let offset = offsets[Int(first >> 1) % offsets.count]
@@ -40,14 +40,14 @@ enum CompletionMapProperties {
             return "its ranges do not rise, or leave no gap"
         }
         let again = CompletionMap(text: map.text(committing: offset, of: .first), committed: offset, of: .first)
-        // A text that is not written in the shortest way may not fit when it is: then its far end is left out.
+        // A text in a longer form than needed may not fit in its shortest one: then its far end is left out.
         guard let again, Array(map.done.prefix(again.done.count)) == again.done else {
             return "it is not the same when it is written again"
         }
         return brokenTracker(startingAt: offset, map)
     }
 
-    /// Exactly what the map says is skipped, and nothing else.
+    /// Checks that exactly the offsets of the map are skipped.
     private static func brokenTracker(startingAt offset: Int64, _ map: CompletionMap) -> String? {
         var tracker = OffsetTracker(startingAt: offset, done: map)
         if tracker.watermark != offset { return "it moves the watermark without a record" }

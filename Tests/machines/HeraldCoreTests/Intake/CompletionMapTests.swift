@@ -5,7 +5,7 @@ import Testing
 
 @testable import HeraldCore
 
-@Suite("The map of what is done beyond a committed offset")
+@Suite("The map of completed offsets beyond a committed one")
 struct CompletionMapTests {
     private func map(_ ranges: [Range<Int64>]) -> CompletionMap {
         var map = CompletionMap()
@@ -14,7 +14,7 @@ struct CompletionMapTests {
     }
 
     @Test(
-        "comes back as it was written, as ASCII within the broker's limit",
+        "is read back as it was written, as ASCII within the broker's limit",
         arguments: [
             [], [101..<102], [101..<102, 103..<104, 105..<106, 107..<108], [150..<16_000_000],
             [101..<200, 300..<301, 4_000_000..<4_000_100],
@@ -28,7 +28,7 @@ struct CompletionMapTests {
     }
 
     @Test(
-        "says what is known of the log, whether or not anything is done",
+        "has the evidence about the log, with or without completed offsets",
         arguments: [0, 1_764_288_000_000] as [Int64], [[], [101..<102]] as [[Range<Int64>]])
     func evidence(newest: Int64, done: [Range<Int64>]) {
         var known = map(done)
@@ -50,7 +50,7 @@ struct CompletionMapTests {
         #expect(read?.evidence == known.evidence && read?.done.count == known.done.count)
     }
 
-    @Test("is a bit set where that is shorter, and run lengths where those are")
+    @Test("is a bit set or run lengths, whichever is shorter")
     func forms() {
         let odd = stride(from: Int64(101), to: 501, by: 2)
         let scattered = map(odd.map { $0..<$0 + 1 })
@@ -60,7 +60,7 @@ struct CompletionMapTests {
         #expect(long.text(committing: 100, of: .first).utf8.count < 24)
     }
 
-    @Test("leaves the far end out when it does not fit, and never says more than is true")
+    @Test("leaves out the far end when it does not fit, and never claims more than is true")
     func tooLarge() {
         var random = SplitMix64(seed: 5)
         var position: Int64 = 100
@@ -76,12 +76,12 @@ struct CompletionMapTests {
         #expect(read.map { $0.done.count > 700 && Array(ranges.prefix($0.done.count)) == $0.done } == true)
     }
 
-    @Test("whatever the text is, exactly what it names is skipped, and nothing crashes", arguments: UInt64(1)...8)
+    @Test("whatever the text is, exactly its offsets are skipped, and nothing crashes", arguments: UInt64(1)...8)
     func hostile(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         for _ in 0..<300 {
             let count = Int(random.next() % (random.next() % 20 == 0 ? 3_100 : 40))
-            // Small numbers make many runs, large ones far ones.
+            // Small numbers make many runs, large ones distant runs.
             let bits = random.next() % 8
             let input = (0...count).map { _ in UInt8(truncatingIfNeeded: random.next()) >> UInt8(bits) }
             let broken = CompletionMapProperties.brokenProperty(input)
@@ -89,7 +89,7 @@ struct CompletionMapTests {
         }
     }
 
-    @Test("what the fuzzer starts from, and what it found, keeps these properties")
+    @Test("keeps these properties for the fuzzer's seeds and finds")
     func corpus() throws {
         let folder = Repository.root.appending(path: "Tests/Fuzz/corpus/completion-map")
         let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
@@ -100,7 +100,7 @@ struct CompletionMapTests {
         }
     }
 
-    @Test("refuses one that reaches too far, or was committed with an offset that none can follow")
+    @Test("refuses a map that reaches too far, or whose committed offset none can follow")
     func tooFar() {
         let far = [0, 0] + [UInt8](repeating: 0x80, count: 3) + [8, 1]
         let text = CompletionMap.text(letter: 0x72, payload: far, committing: 5, of: .first)
@@ -112,14 +112,14 @@ struct CompletionMapTests {
     }
 
     @Test(
-        "refuses what it did not write",
+        "refuses texts of other writers",
         arguments: ["x", "h3", "h3r", "h3bAAAA", "h3rAAAAAAAA", "consumer-7@host", "h1bAAAAAAAAAA", "h3r====", "é"])
     func foreign(text: String) {
         #expect(CompletionMap(text: text, committed: 100, of: .first) == nil)
     }
 
     @Test(
-        "refuses a map that a mirror has copied: of another cluster, topic or partition",
+        "refuses a map copied by a mirror: of another cluster, topic or partition",
         arguments: ["", "MkU3OEVBNTcwNTJENDM2Qk"])
     func mirrored(cluster: String) {
         let own = PartitionIdentity(cluster: cluster, topic: "notifications", partition: 1)
@@ -134,7 +134,7 @@ struct CompletionMapTests {
         }
     }
 
-    @Test("refuses a map of another offset, and one in which a character changed")
+    @Test("refuses a map of another offset, and a map with a changed character")
     func damaged() {
         let text = map([101..<120, 130..<131]).text(committing: 100, of: .first)
         #expect(CompletionMap(text: text, committed: 101, of: .first) == nil)

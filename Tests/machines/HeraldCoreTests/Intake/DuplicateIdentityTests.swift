@@ -7,7 +7,7 @@ import Testing
 struct DuplicateIdentityTests {
     /// SipHash-1-3 with an all-zero key of the bytes 0, 1, 2, ….
     @Test(
-        "is hashed by SipHash-1-3, as others compute it",
+        "is hashed by SipHash-1-3, with the reference results",
         arguments: [
             (1, 0x68A9_1412_8E01_E473), (7, 0x2F09_8AB0_C751_325A), (8, 0xEAD4_11E6_7EBE_2EEA),
             (9, 0x7592_7F9D_9512_4362), (15, 0xF30E_B725_BB91_C9EA), (16, 0x8972_1884_33A5_C5B7),
@@ -27,7 +27,7 @@ struct DuplicateIdentityTests {
         #expect(hash == 0xABAC_0158_050F_C4DC)
     }
 
-    @Test("differs in whatever differs: source, identifier, user, where one ends, partition and seed")
+    @Test("differs with each of its parts: source, identifier, user, their boundaries, partition and seed")
     func framing() {
         let texts: [String] = [
             "", "\0", "a", "b", "ab", "ba", "abc", "aaaaaaaa", "aaaaaaa", "aaaaaaaaa", "aaaaaaaaaaaaaaaa",
@@ -50,7 +50,7 @@ struct DuplicateIdentityTests {
         #expect(hash("x", "ab", "c", salt: 3, seed: 4) == hash("x", "ab", "c", salt: 3, seed: 4))
     }
 
-    @Test("spreads identities that hardly differ over all 64 bits")
+    @Test("spreads similar identities over all 64 bits")
     func avalanche() {
         let samples = 500
         var flips = [Int](repeating: 0, count: 64)

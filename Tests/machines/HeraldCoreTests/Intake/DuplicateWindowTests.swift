@@ -10,12 +10,12 @@ import Testing
 struct DuplicateWindowTests {
     @Test("remembers each outcome in its byte", arguments: Outcome.allCases)
     func byte(outcome: Outcome) {
-        // Of a duplicate it is not remembered what the first one was.
+        // For a duplicate, the first event's outcome is not remembered.
         let fate: FirstFate = outcome == .duplicate ? .dealtWith : .ended(outcome)
         #expect(FirstFate(rawValue: FirstFate.ended(outcome).rawValue) == fate)
     }
 
-    @Test("knows every byte: one is under way, and none that was never written reads as that")
+    @Test("knows every byte: one means under way, and no unwritten one is read as that")
     func bytes() {
         for byte in UInt8.min...(.max) {
             let fate = FirstFate(rawValue: byte)
@@ -24,7 +24,7 @@ struct DuplicateWindowTests {
         }
     }
 
-    /// One step and what it must answer; times in milliseconds.
+    /// One step and its expected answer; times in milliseconds.
     enum Step: Sendable {
         case new(UInt64, at: Int64)
         case repeated(UInt64, at: Int64)
@@ -106,7 +106,7 @@ struct DuplicateWindowTests {
     }
 
     @Test(
-        "remembers for the whole window, and not four thousandths longer",
+        "remembers for the whole window, and at most four thousandths longer",
         arguments: [1, 2, 999, 1_024, 1_025, 10_000, 600_000, 43_200_000, 1 << 40] as [Int64])
     func precision(length: Int64) {
         var random = SplitMix64(seed: UInt64(length))
@@ -122,12 +122,12 @@ struct DuplicateWindowTests {
         }
     }
 
-    @Test("agrees with a plain list, whatever comes, at whatever time", arguments: UInt64(1)...60)
+    @Test("agrees with a plain list, for any events at any times", arguments: UInt64(1)...60)
     func model(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         let size = [1, 2, 3, 5, 16, 64, 1_000][Int(seed % 7)]
         let length = Int64([1, 4, 60, 900][Int(seed / 7 % 4)])
-        // Some seeds give hashes of which all have the same home in the table, and some many repeats.
+        // Some seeds give hashes that all have the same home in the table, and some many repeats.
         let spread = UInt64([3, 40, 3_000][Int(seed % 3)])
         let multiplier: UInt64 = seed.isMultiple(of: 5) ? 1 : 0x9E37_79B9_7F4A_7C15
         var window = DuplicateWindow(size: size, window: .milliseconds(length))
@@ -172,7 +172,7 @@ struct DuplicateWindowTests {
     }
 
     @Test(
-        "holds its promise when all hashes want the same place of the table",
+        "keeps its promise when all hashes have the same home in the table",
         arguments: [0, 1 << 55, 1 << 56 - 1_000] as [UInt64])
     func clustering(base: UInt64) throws {
         var window = DuplicateWindow(size: 300, window: .seconds(1))
@@ -188,7 +188,7 @@ struct DuplicateWindowTests {
         }
     }
 
-    @Test("takes 17⅓ bytes an event, the index and the times too")
+    @Test("takes 17⅓ bytes an event, including the index and the times")
     func bytesPerEvent() {
         let size = 1_000_000
         var window = DuplicateWindow(size: size, window: .hours(12))
@@ -203,7 +203,7 @@ struct DuplicateWindowTests {
     }
 
     @Test(
-        "finds what became of each, and what it may be a duplicate of, until it is forgotten",
+        "finds the fate of each event, and the event it may repeat, until that is forgotten",
         arguments: UInt64(1)...10)
     func linksAndFates(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
@@ -222,7 +222,7 @@ struct DuplicateWindowTests {
             try #require(former?.number == before)
             try #require(former?.origin == before.map { UInt32($0) })
             try #require(former?.fate == before.map { model[$0].fate })
-            // Half of them are retries of their own, which are linked to nothing.
+            // Half of them are retries of their own, without a link.
             let first = random.next() % 2 == 0 ? before : nil
             if let first { window.link(number, to: first) }
             model.append((hash, .underWay, first))
@@ -238,7 +238,7 @@ struct DuplicateWindowTests {
         }
     }
 
-    @Test("does not grow when the window ends before the size does")
+    @Test("does not grow when the window's time ends before its size does")
     func boundedByTime() {
         var window = DuplicateWindow(size: 1_000_000, window: .milliseconds(500))
         for number in 0..<UInt64(50_000) {
@@ -251,7 +251,7 @@ struct DuplicateWindowTests {
     }
 }
 
-/// The same rules over a plain list, for windows of which a tick is a millisecond.
+/// The same rules on a plain list, for windows whose ticks are milliseconds.
 private struct PlainWindow {
     let size: Int
     let window: Int64
@@ -260,7 +260,7 @@ private struct PlainWindow {
     mutating func insert(_ hash: UInt64, at time: Int64) -> Bool {
         let time = max(time, entries.last?.time ?? time)
         let isDuplicate = entries.contains { $0.hash == hash && time - $0.time <= window }
-        // Of as many different times as the window has milliseconds, and two, the first one is given up.
+        // With two more different times than the window has milliseconds, the first time is given up.
         let times = Set(entries.map(\.time)).union([time])
         if times.count > Int(window) + 1, let first = times.min() { entries.removeAll { $0.time == first } }
         entries.append((hash, time))
@@ -274,7 +274,7 @@ private struct PlainWindow {
 }
 
 extension DuplicateWindow {
-    /// Remembers a notification, and says whether it came before.
+    /// Remembers a notification, and returns whether it came before.
     fileprivate mutating func insert(_ hash: UInt64, at time: WallTime) -> Bool {
         insert(hash, origin: 0, fate: .underWay, at: time).former != nil
     }

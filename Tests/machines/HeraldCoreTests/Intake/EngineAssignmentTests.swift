@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Assignments and drains")
 struct EngineAssignmentTests {
-    @Test("revoked: what is in flight ends, the last commit is made, and then the partitions are given back")
+    @Test("revoked: calls in flight end, the last commit is made, and then the partitions are given back")
     func revoked() {
         let harness = EngineHarness()
         harness.event("a")
@@ -30,7 +30,7 @@ struct EngineAssignmentTests {
         #expect(harness.takeOthers() == [.unassign])
     }
 
-    @Test("revoked while a call hangs: given up after the set time")
+    @Test("revoked while a call hangs: given up after the time-out")
     func revokedWhileHanging() {
         let harness = EngineHarness { $0.revokeTimeout = .seconds(3) }
         harness.event("a")
@@ -41,7 +41,7 @@ struct EngineAssignmentTests {
         #expect(harness.takeOthers() == [.notice(.gaveUp(events: 1)), .unassign])
     }
 
-    @Test("the last commit gets its time although the set time is over")
+    @Test("the last commit has its own time, even after the time-out")
     func lateCommit() {
         let harness = EngineHarness { $0.revokeTimeout = .seconds(3) }
         harness.event("a")
@@ -56,7 +56,7 @@ struct EngineAssignmentTests {
         #expect(harness.takeOthers() == [.unassign])
     }
 
-    @Test("what was done beyond the committed offset is not done again by the next owner")
+    @Test("events done beyond the committed offset are not done again by the next owner")
     func completions() {
         let harness = EngineHarness()
         let published = harness.time
@@ -92,7 +92,7 @@ struct EngineAssignmentTests {
         #expect(harness.calls.count == 1)
     }
 
-    @Test("offsets that a mirror copied from another cluster skip nothing; a commit is bound to this cluster")
+    @Test("offsets that a mirror copied from another cluster skip nothing; a commit is bound to its cluster")
     func mirrored() {
         let harness = EngineHarness()
         harness.engine.unassigned(now: harness.now)
@@ -115,7 +115,7 @@ struct EngineAssignmentTests {
         harness.answer(slow, CallResult(status: 200))
     }
 
-    @Test("lost: everything is dropped and nothing is committed")
+    @Test("lost: all events are dropped and nothing is committed")
     func lost() {
         let harness = EngineHarness()
         harness.event("a")
@@ -164,7 +164,7 @@ struct EngineAssignmentTests {
         #expect(harness.takeOthers().last == .commit(sequence: 2))
     }
 
-    @Test("drain: takes nothing more, finishes, commits, leaves")
+    @Test("drain: takes no more events, finishes, commits, leaves")
     func drain() {
         let harness = EngineHarness()
         harness.event("a")
@@ -177,7 +177,7 @@ struct EngineAssignmentTests {
         #expect(harness.takeOthers() == [.leave(complete: true)])
     }
 
-    @Test("drain: what is done meanwhile is committed meanwhile, in case the end never comes")
+    @Test("drain: events done meanwhile are committed meanwhile, in case the end never comes")
     func commitsDuringDrain() {
         let harness = EngineHarness()
         harness.event("slow")
@@ -196,7 +196,7 @@ struct EngineAssignmentTests {
         #expect(harness.takeOthers() == [.leave(complete: true)])
     }
 
-    @Test("drain: what would be retried from memory goes to a delay, so that nobody calls it again too soon")
+    @Test("drain: a retry from memory goes to a delay instead, so that it is not called too soon")
     func drainWithRetry() {
         let harness = EngineHarness()
         harness.event("a", "apns,gcm")
@@ -229,7 +229,7 @@ struct EngineAssignmentTests {
         #expect(harness.takeOthers() == [.notice(.gaveUp(events: 1)), .leave(complete: false)])
     }
 
-    @Test("a commit that failed for now is made again, one that was refused is not")
+    @Test("a commit that failed temporarily is made again, a refused one is not")
     func commitFailures() {
         let harness = EngineHarness()
         harness.event("a")
@@ -260,7 +260,7 @@ struct EngineAssignmentTests {
 
 @Suite("Edges of an assignment")
 struct EngineAssignmentEdgeTests {
-    @Test("a partition that begins anew forgets what was under way, and what comes then is committed")
+    @Test("a partition that begins anew forgets the events under way, and later ones are committed")
     func restartUnderWay() {
         let harness = EngineHarness()
         harness.event("a")
@@ -289,7 +289,7 @@ struct EngineAssignmentEdgeTests {
         #expect(harness.engine.load == (0, 0, 0))
     }
 
-    @Test("Where a recreated topic begins is committed at once, before anything of it is done")
+    @Test("The first offset of a recreated topic is committed at once, before an event of it is done")
     func restartCommitted() {
         let harness = EngineHarness()
         harness.event("a")
@@ -307,7 +307,7 @@ struct EngineAssignmentEdgeTests {
         #expect(harness.takeOthers().isEmpty, "and once")
     }
 
-    @Test("What was asked before the partition began anew says nothing of its new offsets")
+    @Test("An answer to a question from before the partition began anew does not apply to its new offsets")
     func lateAnswer() {
         let harness = assigned(startingAt: 40, reading: 3)
         func answer(
@@ -326,7 +326,7 @@ struct EngineAssignmentEdgeTests {
         #expect(answer(7, 9, askedIn: 6, at: 0, reading: 6) == .lost(count: 7))
     }
 
-    @Test("What was deleted after another member had committed it is not lost")
+    @Test("Records deleted after another member had committed them are not lost")
     func committedByOthers() {
         let harness = assigned(startingAt: 40, reading: 3)
         let question = RangeQuestion(reading: 3, wanted: 40)
@@ -339,7 +339,7 @@ struct EngineAssignmentEdgeTests {
         #expect(answer(committed: nil) == .lost(count: 10))
     }
 
-    @Test("What was asked before more of the partition was taken says nothing of it")
+    @Test("An answer to a question from before more of the partition was taken does not apply")
     func answerBehind() {
         let harness = assigned(startingAt: 40, reading: 3)
         harness.skip(to: 40)
@@ -360,7 +360,7 @@ struct EngineAssignmentEdgeTests {
         return harness
     }
 
-    @Test("the last commit gets its time, also when it had to wait for the one before until the deadline")
+    @Test("the last commit has its own time, even if it had to wait for the previous one until the deadline")
     func lateLastCommit() {
         let harness = EngineHarness { $0.drainTimeout = .seconds(6) }
         harness.event("a")
@@ -380,7 +380,7 @@ struct EngineAssignmentEdgeTests {
         #expect(harness.takeOthers() == [.leave(complete: true)])
     }
 
-    @Test("without delays a stop gives back what would be called again from memory")
+    @Test("without delays a stop gives back events that would be retried from memory")
     func stopWithoutDelays() {
         let harness = EngineHarness { configuration in
             configuration.retryDelays = []
@@ -393,7 +393,7 @@ struct EngineAssignmentEdgeTests {
         #expect(harness.takeOthers() == [.unassign])
     }
 
-    @Test("lost after the drain was over: the group is answered, and nothing is taken any more")
+    @Test("lost after the end of a drain: the group is answered, and no more events are taken")
     func lostAfterDrain() {
         let harness = EngineHarness()
         harness.drain()

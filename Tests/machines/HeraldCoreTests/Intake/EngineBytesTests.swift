@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Bytes in memory")
 struct EngineBytesTests {
-    @Test("keys, headers and what was unescaped count, and are given back")
+    @Test("keys, headers and unescaped texts count, and are given back")
     func everythingCounts() {
         let harness = EngineHarness()
         harness.record(
@@ -38,7 +38,7 @@ struct EngineBytesTests {
         }
     }
 
-    @Test("what is in memory of one topic does not keep another's records waiting")
+    @Test("records of one topic in memory do not keep another topic's waiting")
     func reserved() {
         let harness = EngineHarness { $0.maxBufferedBytes = 16_000 }
         let big = [("big", String(repeating: "x", count: 9_000))]

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("A log that was cut off")
 struct EngineCutLogTests {
-    /// Answers that the partition holds `low` to `high`, where records younger than all that was taken begin at `younger`.
+    /// Answers that the partition holds `low` to `high`, where records younger than all taken ones begin at `younger`.
     private func ends(_ harness: EngineHarness, low: Int64 = 0, at high: Int64, younger: Int64?) -> OffsetReset {
         let question = RangeQuestion(
             reading: 0, wanted: harness.engine.nextOffset(of: 0) ?? 0, newest: harness.engine.newestTaken(of: 0))
@@ -15,7 +15,7 @@ struct EngineCutLogTests {
             0, low: low, high: high, younger: younger, answering: question, reading: 0)
     }
 
-    /// What was passed over, and why.
+    /// The passed-over ranges with their causes.
     private func passed(_ harness: EngineHarness) -> [(PassedOver.Cause, Range<Int64>)] {
         harness.pass(.zero)
         return harness.takeOthers().compactMap { action in
@@ -24,7 +24,7 @@ struct EngineCutLogTests {
         }
     }
 
-    @Test("names what is gone: how much of it was taken, and of how much nothing is known")
+    @Test("names the missing records: how many of them were taken, and how many are unknown")
     func gone() {
         let harness = EngineHarness()
         harness.settle(10)
@@ -39,7 +39,7 @@ struct EngineCutLogTests {
         #expect(passed.map(\.gone) == [6..<14] && passed.map(\.accepted) == [4] && passed.map(\.unknown) == [4])
     }
 
-    @Test("Of what is gone, what an earlier owner has done beyond its offset has outcomes")
+    @Test("Missing records that an earlier owner has done beyond its offset have outcomes")
     func goneBeyond() {
         var map = CompletionMap()
         map.add(12..<14)
@@ -71,7 +71,7 @@ struct EngineCutLogTests {
         return harness
     }
 
-    @Test("goes on at its end: nobody is called again, and what is new is called")
+    @Test("continues at its end: no event is called again, and new ones are called")
     func cut() {
         let harness = EngineHarness()
         harness.settle(10)
@@ -87,13 +87,13 @@ struct EngineCutLogTests {
         #expect(harness.calls.count == 1)
     }
 
-    @Test("What grew on it before anybody looked is called: it begins with the first record that is younger")
+    @Test("Records appended before its end was read are called: they begin with the first younger record")
     func regrown() {
         let harness = EngineHarness()
         harness.settle(10)
         harness.acknowledgeAll()
         let newest = harness.time
-        // The end of somebody's transaction lies at 4, written by a clock that is ahead; new records begin at 6.
+        // The end of another program's transaction is at 4, written by a clock that is ahead; new records begin at 6.
         #expect(ends(harness, at: 8, younger: 4) == .cut(younger: 4, isProven: true))
         #expect(harness.engine.readOffset(of: 0) == 4)
         harness.skip(to: 5)
@@ -109,7 +109,7 @@ struct EngineCutLogTests {
         #expect(harness.engine.commitPositions.map(\.offset) == [7])
     }
 
-    @Test("What is undone below the cut stays undone; what was taken behind it ends, and no offset says so")
+    @Test("Unfinished events below the cut stay unfinished; those above it end, without an offset")
     func underWay() {
         let harness = EngineHarness.atomic()
         for name in ["a", "b", "c", "d"] { harness.event(name) }
@@ -130,7 +130,7 @@ struct EngineCutLogTests {
         #expect(harness.engine.load == (0, 0, 0))
     }
 
-    @Test("Without evidence it goes on at its end, too, and says that nothing shows what became of it")
+    @Test("Without evidence it continues at its end, too, and reports that the outcomes are unknown")
     func unproven() {
         let harness = harness(at: 10)
         #expect(ends(harness, at: 6, younger: nil) == .cut(younger: nil, isProven: false))
@@ -141,7 +141,7 @@ struct EngineCutLogTests {
         #expect(harness.calls.count == 1)
     }
 
-    @Test("A record with a time stamp of its own, from before anything was noted, proves nothing")
+    @Test("A record with a time stamp of its own, from before the first evidence, proves nothing")
     func earlier() {
         let harness = harness(at: 10)
         harness.skip(to: 10)
@@ -149,7 +149,7 @@ struct EngineCutLogTests {
         #expect(ends(harness, at: 8, younger: 3) == .cut(younger: nil, isProven: false))
     }
 
-    @Test("What an earlier owner has done beyond the offset is as good a proof as what was taken")
+    @Test("Events that an earlier owner has done beyond the offset are as good a proof as taken ones")
     func doneByOthers() {
         let harness = harness(at: 5, metadata: metadata(newest: -1, committed: 5, done: 6..<8))
         harness.skip(to: 6)
@@ -158,7 +158,7 @@ struct EngineCutLogTests {
         #expect(harness.engine.newestTaken(of: 0) != nil)
     }
 
-    @Test("Of an empty log nothing is passed over")
+    @Test("In an empty log nothing is passed over")
     func empty() {
         let harness = harness(at: 10)
         #expect(ends(harness, at: 0, younger: nil) == .recreated(wanted: 10))
@@ -179,7 +179,7 @@ struct EngineCutLogTests {
         #expect(evidence(of: position) == LogEvidence(newest: newest, begin: 0))
     }
 
-    @Test("A log that has grown past the committed offset is known by a younger record below it; it is called")
+    @Test("A log that has grown past the committed offset shows in a younger record below it, which is called")
     func replaced() {
         let harness = harness(at: 10, metadata: metadata(newest: 1_000_000_000, committed: 10))
         harness.skip(to: 7)
@@ -206,7 +206,7 @@ struct EngineCutLogTests {
         #expect(passed(harness).map(\.1) == [first..<first + 1])
     }
 
-    @Test("What an earlier owner's map says is done stays done as long as nothing younger comes")
+    @Test("Without a younger record, the offsets of an earlier owner's map stay done")
     func keptMap() {
         let harness = harness(at: 10, metadata: metadata(newest: 1_000_000_000, committed: 10, done: 12..<15))
         harness.skip(to: 10)
@@ -217,14 +217,14 @@ struct EngineCutLogTests {
         #expect(passed(harness).isEmpty)
     }
 
-    @Test("Where it has grown past what was taken, the records are read again that may be others")
+    @Test("Where it has grown past the taken records, records that may be new are read again")
     func doubtful() {
         let harness = EngineHarness()
         harness.settle(10)
         harness.acknowledgeAll()
         #expect(ends(harness, at: 12, younger: 6) == .doubtful(from: 6))
         #expect(harness.engine.readOffset(of: 0) == 6)
-        // The end of a transaction lies at 6.
+        // The end of a transaction is at 6.
         harness.skip(to: 7)
         for offset in 7..<9 { harness.event("\(offset)") }
         #expect(harness.calls.isEmpty && harness.engine.readOffset(of: 0) == 9)
@@ -235,7 +235,7 @@ struct EngineCutLogTests {
         #expect(passed(harness).map(\.1) == [9..<10])
     }
 
-    @Test("What was taken before anything was noted contradicts nothing")
+    @Test("Events taken before the first evidence contradict nothing")
     func before() {
         let harness = harness(at: 10, metadata: metadata(newest: 5, from: 9, committed: 10))
         harness.skip(to: 8)
@@ -245,7 +245,7 @@ struct EngineCutLogTests {
         #expect(harness.calls.count == 1)
     }
 
-    @Test("Offsets that somebody else has committed are counted; what another worker has committed is not")
+    @Test("Offsets that another program has committed are counted; another worker's are not")
     func stranger() {
         let harness = EngineHarness()
         harness.settle(3)

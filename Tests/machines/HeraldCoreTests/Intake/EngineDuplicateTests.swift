@@ -20,7 +20,7 @@ struct EngineDuplicateTests {
         return #"{\#(parts.joined())"user":"\#(user)","message":"m","pns":["apns","gcm"]}"#
     }
 
-    /// Takes an event and delivers whatever is called for it, so that what comes next does not wait for it.
+    /// Takes an event and delivers all of its calls, so that the next one does not wait for it.
     private func deliver(
         _ harness: EngineHarness, _ text: String, on source: Int = EngineHarness.request,
         headers: [(String, String)] = []
@@ -52,7 +52,7 @@ struct EngineDuplicateTests {
         #expect(harness.engine.commitPositions.map(\.offset) == [2])
     }
 
-    @Test("wait for the first one whatever the order that is kept", arguments: Ordering.allCases)
+    @Test("wait for the first one in every order", arguments: Ordering.allCases)
     func waiting(ordering: Ordering) {
         let harness = harness { $0.ordering = ordering }
         harness.record(json("1"))
@@ -65,7 +65,7 @@ struct EngineDuplicateTests {
         #expect(firstOutcomes(harness).count == 4)
     }
 
-    @Test("are none for a push service that the first one was not for, and none of one that failed")
+    @Test("are no duplicates for a push service that the first one lacked, nor of a failed one")
     func perService() {
         let harness = harness { $0.deadLetterBreaker = BreakerRule(share: 0.5, of: 0) }
         let apns = #"{"id":"1","user":"u","message":"m","pns":["apns"]}"#
@@ -86,7 +86,7 @@ struct EngineDuplicateTests {
         #expect(harness.takeSummaries() == ["result apns duplicate", "result gcm delivered"])
     }
 
-    /// What a worker writes of an event for a retry topic.
+    /// A worker's headers of an event in a retry topic.
     private func retry(_ offset: Int64, attempts: Int) -> [(String, String)] {
         [
             ("herald-attempts", "\(attempts)"), ("herald-origin", "notifications/0/\(offset)"),
@@ -95,7 +95,7 @@ struct EngineDuplicateTests {
     }
 
     @Test(
-        "follow the first one into its retry topic, and there learn what becomes of it",
+        "follow the first one into its retry topic, and learn its outcome there",
         arguments: [(200, ["result apns duplicate", "result gcm duplicate"]), (400, [])])
     func following(status: Int, expected: [String]) {
         let harness = harness {
@@ -109,7 +109,7 @@ struct EngineDuplicateTests {
         harness.record(json("1"))
         #expect(harness.calls.isEmpty)
         #expect(harness.takeSummaries() == ["retry 1s apns,gcm blocked 0"])
-        // Another worker has the retry topic, and has seen nothing of them.
+        // Another worker has the retry topic, and has not seen them.
         harness.pass(.milliseconds(100))
         harness.commitEnds(.acknowledged)
         harness.reassign()
@@ -122,7 +122,7 @@ struct EngineDuplicateTests {
         #expect(harness.calls.count == (expected.isEmpty ? 2 : 0))
     }
 
-    @Test("go on with the first one into its next retry topic, and never with one that came later")
+    @Test("continue with the first one into its next retry topic, and never with a later one")
     func followingOn() {
         let harness = harness { $0.retry = RetryPolicy(immediate: 0, delays: [.seconds(1), .seconds(10)]) }
         harness.record(json("1"), on: EngineHarness.oneSecond, headers: retry(0, attempts: 1))
@@ -131,12 +131,12 @@ struct EngineDuplicateTests {
         harness.answer(503)
         #expect(
             harness.takeSummaries() == ["retry 10s apns,gcm transient 2", "retry 10s apns,gcm kept 0"])
-        // The first one comes again: neither itself nor the one behind it keeps it waiting.
+        // The first one returns: neither itself nor the one behind it keeps it waiting.
         harness.record(json("1"), on: EngineHarness.oneSecond, headers: retry(0, attempts: 1))
         #expect(harness.calls.count == 2)
     }
 
-    @Test("are told by source, id and user together")
+    @Test("are identified by source, id and user together")
     func identity() {
         let harness = harness()
         for record in [json("1"), json("2"), json("1", "v"), json("1", source: "s"), json("1", source: "t")] {
@@ -148,7 +148,7 @@ struct EngineDuplicateTests {
         #expect(harness.engine.counters.duplicates == 2)
     }
 
-    @Test("are not those without an id of their own, nor those of another partition")
+    @Test("are neither events without an id of their own nor those of another partition")
     func notTold() {
         let harness = harness()
         deliver(harness, json(nil))
@@ -158,7 +158,7 @@ struct EngineDuplicateTests {
         #expect(harness.engine.counters.duplicates == 0)
     }
 
-    @Test("are never replays, nor what this worker itself takes again from a retry topic")
+    @Test("are neither replays nor this worker's own records from a retry topic")
     func repeats() {
         let harness = harness()
         deliver(harness, json("1"))
@@ -173,7 +173,7 @@ struct EngineDuplicateTests {
         #expect(harness.engine.counters.duplicates == 0)
     }
 
-    @Test("are no duplicates once the window is over, or so many others came between")
+    @Test("are no duplicates once the window is over, or after enough others")
     func window() {
         let harness = harness { $0.duplicateSize = 6 }
         deliver(harness, json("1"))
@@ -186,7 +186,7 @@ struct EngineDuplicateTests {
         #expect(harness.engine.counters.duplicates == 2)
     }
 
-    @Test("are known again after an assignment from the records below the committed offset")
+    @Test("are recognised after an assignment by the records below the committed offset")
     func history() {
         let harness = harness()
         harness.reassign()
@@ -204,7 +204,7 @@ struct EngineDuplicateTests {
         #expect(harness.engine.commitPositions.map(\.offset) == [3])
     }
 
-    @Test("are none of what failed before an assignment, for the push services for which it did")
+    @Test("are no duplicates of events that failed before an assignment, for their failed push services")
     func failedBefore() {
         let harness = harness()
         harness.reassign()
@@ -217,7 +217,7 @@ struct EngineDuplicateTests {
         #expect(firstOutcomes(harness) == [nil])
     }
 
-    @Test("are none of what was dealt with before an assignment when nobody can say what of it failed")
+    @Test("are no duplicates of events from before an assignment whose failures are unknown")
     func unknownFailures() {
         let harness = harness()
         var map = CompletionMap()
@@ -229,12 +229,12 @@ struct EngineDuplicateTests {
         for id in ["0", "1", "2", "0", "2"] { deliver(harness, json(id)) }
         #expect(harness.engine.counters.doneBefore == 2 && harness.engine.counters.accepted == 3)
         #expect(harness.engine.counters.duplicates == 0)
-        // Among themselves they are told as ever, for both push services.
+        // Among themselves they are recognised as usual, for both push services.
         harness.record(json("0"))
         #expect(harness.engine.counters.duplicates == 2)
     }
 
-    @Test("are known from what an earlier owner did beyond the committed offset, too")
+    @Test("are recognised by an earlier owner's events beyond the committed offset, too")
     func doneBeyond() {
         let harness = harness()
         var map = CompletionMap()
@@ -249,7 +249,7 @@ struct EngineDuplicateTests {
         #expect(harness.engine.counters.duplicates == 2)
     }
 
-    @Test("are not known from a former assignment, whose events may have been given back undone")
+    @Test("are not recognised by a former assignment, whose events may have been given back undone")
     func givenBack() {
         let harness = harness { $0.maxInFlight = 1 }
         harness.record(json("1"))
@@ -263,7 +263,7 @@ struct EngineDuplicateTests {
         #expect(harness.engine.counters.duplicates == 0)
     }
 
-    @Test("are not told at all unless that is asked for", arguments: [(0, 100), (600_000, 0)] as [(Int64, Int)])
+    @Test("are recognised only if the settings ask for it", arguments: [(0, 100), (600_000, 0)] as [(Int64, Int)])
     func off(window: Int64, size: Int) {
         let harness = harness {
             $0.duplicateWindow = .milliseconds(window)

@@ -9,11 +9,11 @@ import Testing
 
 @Suite("A partition whose map would outgrow its limit")
 struct EngineFullPartitionTests {
-    /// The first offset that a bit set from 0 on has no room for.
+    /// The first offset that does not fit into a bit set from 0 on.
     private static let farOffset = Int64(CompletionMap.payloadLimit * 8)
 
-    /// An engine in which the first event hangs, and so many more are under way behind it that the map could outgrow its
-    /// limit if the partition went on.
+    /// An engine whose first event hangs, with enough events under way behind it that the map could outgrow its limit
+    /// if the partition continued.
     private func almostFull(_ change: (inout EngineConfiguration) -> Void = { _ in }) -> EngineHarness {
         let harness = EngineHarness.atomic {
             $0.maxInFlight = 3_000
@@ -24,7 +24,7 @@ struct EngineFullPartitionTests {
         return harness
     }
 
-    @Test("stops taking before that, and is fetched no more")
+    @Test("stops taking before that, and is no longer fetched")
     func full() {
         let harness = almostFull()
         let taken = harness.event("late")
@@ -34,7 +34,7 @@ struct EngineFullPartitionTests {
         #expect(harness.engine.load.events == 2_000)
     }
 
-    @Test("what was read ahead behind the record that was not taken is no gap: it comes again")
+    @Test("records read ahead behind the first refused one are no gap: they come again")
     func readAhead() {
         let harness = almostFull()
         for _ in 0..<10 { harness.event("late") }
@@ -46,7 +46,7 @@ struct EngineFullPartitionTests {
         #expect(nextThen == 2_000, "an end that was read ahead says nothing either")
     }
 
-    @Test("goes on from that record when there is much room again")
+    @Test("continues from that record when there is much room again")
     func goesOn() {
         let harness = almostFull()
         harness.event("late")
@@ -69,7 +69,7 @@ struct EngineFullPartitionTests {
         #expect(harness.engine.counters.accepted == 2_002)
         harness.answer(hanging, CallResult(status: 200))
         while !harness.calls.isEmpty { harness.answer(200) }
-        // What waited for the commit before is produced, and then committed, in transactions that grow.
+        // Events that waited for the previous commit are produced, and then committed, in transactions that grow.
         var last: [Int64] = []
         for _ in 0..<12 where harness.engine.load.events > 0 {
             harness.pass(.milliseconds(100))
@@ -80,7 +80,7 @@ struct EngineFullPartitionTests {
         #expect(last == [Self.farOffset + 2])
     }
 
-    @Test("is asked for again when reading it again did not work")
+    @Test("is read again until that succeeds")
     func rewindsAgain() {
         let harness = almostFull()
         harness.event("late")
@@ -124,7 +124,7 @@ struct EngineFullPartitionTests {
         #expect(metadata.allSatisfy { $0.hasPrefix("h3b") && $0.utf8.count < 40 }, "nothing is done beyond it")
     }
 
-    @Test("has settled events counted as done, for the next commit says so", arguments: [true, false])
+    @Test("counts settled events as done, because the next commit contains them", arguments: [true, false])
     func settled(isCommitting: Bool) {
         let harness = almostFull()
         let hanging = harness.takeCall()
@@ -138,7 +138,7 @@ struct EngineFullPartitionTests {
         harness.answer(hanging, CallResult(status: 200))
     }
 
-    @Test("does not stay paused when it goes", arguments: [true, false])
+    @Test("is resumed before it leaves", arguments: [true, false])
     func resumed(isLost: Bool) {
         let harness = almostFull { $0.revokeTimeout = .zero }
         harness.event("late")
@@ -152,7 +152,7 @@ struct EngineFullPartitionTests {
         #expect(harness.takeOthers().contains(.resume(partition: 0)))
     }
 
-    @Test("that begins anew is neither paused nor waits for a record that is not there any more")
+    @Test("that begins anew is neither paused nor waits for a record that no longer exists")
     func restarted() {
         let harness = almostFull()
         harness.event("late")
@@ -168,12 +168,13 @@ struct EngineFullPartitionTests {
 
 @Suite("The room of a map")
 struct CompletionRoomTests {
-    @Test("what the tracker lets in fits into a commit, whatever completes", arguments: UInt64(1)...6)
+    @Test(
+        "the offsets that the tracker accepts fit into a commit, whichever of them complete", arguments: UInt64(1)...6)
     func neverTruncated(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         var tracker = OffsetTracker(startingAt: 5)
         let size = Int(100 + random.next() % 4_000)
-        // Now and then nothing completes for long, or one by one, or everything in between.
+        // Sometimes none completes for long, sometimes one by one, sometimes anything in between.
         var next: Int64 = 5
         var open: [Int64] = []
         for step in 0..<40_000 {
@@ -194,12 +195,12 @@ struct CompletionRoomTests {
         }
         #expect(tracker.watermark == 5)
         #expect(tracker.distance > Int64(CompletionMap.payloadLimit * 8), "it went further than a bit set reaches")
-        // The worst that can happen now: every second one completes.
+        // The worst case: every second one completes.
         for (index, offset) in open.sorted().enumerated() where index % 2 == 1 { tracker.complete(offset) }
         expectWhole(tracker)
     }
 
-    @Test("a map of an earlier owner is taken on and worked off without being cut", arguments: UInt64(1)...6)
+    @Test("a map of an earlier owner is taken over and worked off without being cut", arguments: UInt64(1)...6)
     func inherited(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         var map = CompletionMap()
@@ -224,7 +225,7 @@ struct CompletionRoomTests {
         #expect(tracker.watermark == 0)
     }
 
-    @Test("what is decided counts as done, and not any more when it is left out again")
+    @Test("a decided event counts as done, and no longer when it is left out again")
     func decided() {
         var tracker = OffsetTracker(startingAt: 0)
         for offset in Int64(0)..<2_000 { _ = tracker.accept(offset) }

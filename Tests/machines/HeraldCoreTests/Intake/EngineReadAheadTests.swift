@@ -32,7 +32,7 @@ struct EngineReadAheadTests {
         return engine.actions
     }
 
-    @Test("too much pauses the fullest but one, and never a request topic")
+    @Test("too much pauses the fullest partitions but one, and never a request topic")
     func crowded() {
         withEngine { engine in
             #expect(actions(&engine, [50_000, 5_000, 4_000, 3_000]) == [])
@@ -43,7 +43,7 @@ struct EngineReadAheadTests {
         }
     }
 
-    @Test("what is fetched ahead is watched while anything lies there, or is not fetched for it")
+    @Test("fetched records are watched while some are in the queues, or a partition is paused for them")
     func watching() {
         withEngine { engine in
             let before = engine.watchesFetched
@@ -57,14 +57,14 @@ struct EngineReadAheadTests {
         }
     }
 
-    @Test("only as many are paused as is needed")
+    @Test("only as many partitions are paused as needed")
     func justEnough() {
         withEngine { engine in
             #expect(actions(&engine, [0, 1_000, 20_000, 2_000]) == [.pause(partition: 2)])
         }
     }
 
-    @Test("with room they come again one by one, each in its turn")
+    @Test("with room they are resumed one by one, each in its turn")
     func again() {
         withEngine { engine in
             _ = actions(&engine, [0, 9_000, 30_000, 20_000])
@@ -77,7 +77,7 @@ struct EngineReadAheadTests {
         }
     }
 
-    @Test("partitions that go are resumed before")
+    @Test("partitions are resumed before they leave")
     func gone() {
         withEngine { engine in
             _ = actions(&engine, [0, 9_000, 30_000, 20_000])
@@ -87,7 +87,7 @@ struct EngineReadAheadTests {
         }
     }
 
-    @Test("large records pause the source that holds the most, a request topic too, and it comes again at once")
+    @Test("large records pause the fullest source, even a request topic, which is resumed at once")
     func large() {
         withEngine { engine in
             #expect(actions(&engine, [20, 0, 9_000, 0], fetched: 20 << 20) == [])
@@ -99,7 +99,7 @@ struct EngineReadAheadTests {
         }
     }
 
-    /// Has the engine take one record of a source.
+    /// Lets the engine take one record of a source.
     private func take(_ engine: inout Engine, source: Int, offset: Int64, timestamp: WallTime? = nil) {
         let value = Array(#"{"user":"u","message":"m","pns":["apns"]}"#.utf8)
         _ = engine.record(
@@ -117,7 +117,7 @@ struct EngineReadAheadTests {
         return []
     }
 
-    @Test("a request topic that is taken from keeps what was fetched, and is fetched again when there is room")
+    @Test("a request topic being consumed keeps its fetched records, and is fetched again when there is room")
     func retained() {
         withEngine { engine in
             #expect(fillWhileTaking(&engine) == [.retainQueue(source: 0), .pause(partition: 0)])
@@ -128,7 +128,7 @@ struct EngineReadAheadTests {
         }
     }
 
-    @Test("what was retained is given up when it is not taken from while others need the room")
+    @Test("retained records are dropped when their source is idle while others need the room")
     func dropped() {
         withEngine { engine in
             _ = fillWhileTaking(&engine)
@@ -140,7 +140,7 @@ struct EngineReadAheadTests {
         }
     }
 
-    @Test("few records that wait do not keep the large ones that came with them: their partition is paused")
+    @Test("a few waiting records do not keep the large ones fetched with them: their partition is paused")
     func pinned() {
         withEngine { engine in
             for turn in 1...56 {
@@ -156,7 +156,7 @@ struct EngineReadAheadTests {
         }
     }
 
-    @Test("what is paused for another's backlog comes again within a second, each in its turn")
+    @Test("a partition paused for another's backlog is resumed within a second, each in its turn")
     func turns() {
         withEngine { engine in
             #expect(actions(&engine, [10, 30, 0, 0], fetched: 30 << 20) == [])
@@ -166,7 +166,7 @@ struct EngineReadAheadTests {
         }
     }
 
-    @Test("a retry partition comes again within a second, in its turn, although the backlog of another stays")
+    @Test("a retry partition is resumed within a second, in its turn, although the backlog of another stays")
     func retryTurns() {
         withEngine { engine in
             _ = actions(&engine, [0, 9_000, 30_000, 20_000])
@@ -178,7 +178,7 @@ struct EngineReadAheadTests {
         }
     }
 
-    @Test("a retry partition with few records is fetched on beside the backlog of one that is taken from")
+    @Test("a retry partition with few records is still fetched beside the backlog of one being consumed")
     func steady() {
         withEngine { engine in
             take(&engine, source: 2, offset: 0)
@@ -191,7 +191,7 @@ struct EngineReadAheadTests {
         }
     }
 
-    @Test("few records whose moment has not come do not pause their partition beside another's backlog")
+    @Test("few records before their moment do not pause their partition beside another's backlog")
     func fewThatWait() {
         withEngine { engine in
             take(&engine, source: 1, offset: 0)
@@ -201,7 +201,7 @@ struct EngineReadAheadTests {
         }
     }
 
-    @Test("one retry partition alone keeps what was fetched while it is taken from")
+    @Test("a lone retry partition keeps its fetched records while it is consumed")
     func alone() {
         withEngine { engine in
             take(&engine, source: 1, offset: 0)
@@ -209,7 +209,7 @@ struct EngineReadAheadTests {
         }
     }
 
-    @Test("ordinary records pause nothing, with two full topics' worth of them in the queues")
+    @Test("ordinary records pause nothing, even with two full topics of them in the queues")
     func ordinary() {
         withEngine { engine in
             #expect(actions(&engine, [88_000, 10_000, 0, 0], fetched: 98_000 * 230) == [])

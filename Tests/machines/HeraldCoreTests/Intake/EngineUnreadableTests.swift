@@ -6,7 +6,7 @@ import Testing
 
 @testable import HeraldCore
 
-@Suite("A batch that can't be read")
+@Suite("An unreadable batch")
 struct EngineUnreadableTests {
     /// An engine that has taken three events, the second of which is not done, in front of a batch of seven.
     private func harness() -> EngineHarness {
@@ -18,7 +18,7 @@ struct EngineUnreadableTests {
         return harness
     }
 
-    /// Lets a transaction begin and end, with all that is produced.
+    /// Begins and ends a transaction with all produced records.
     private func commit(_ harness: EngineHarness) -> CommittedPosition? {
         harness.pass(.milliseconds(100))
         let position = harness.engine.commitPositions.first
@@ -26,7 +26,7 @@ struct EngineUnreadableTests {
         return position
     }
 
-    @Test("is asked about once, from where the partition is read on, and nothing behind it is taken meanwhile")
+    @Test("is asked about once, the partition continues at its start, and no later record is taken meanwhile")
     func question() {
         let harness = harness()
         let wanted = harness.batchFails(at: 3)
@@ -42,7 +42,7 @@ struct EngineUnreadableTests {
         #expect(harness.engine.counters.accepted == 4, "other partitions do not notice")
     }
 
-    @Test("skips nothing when somebody else can read it: the partition is read again")
+    @Test("skips nothing when another client can read it: the partition is read again")
     func fluke() {
         let harness = harness()
         _ = harness.batchFails(at: 3)
@@ -71,7 +71,7 @@ struct EngineUnreadableTests {
         #expect(harness.engine.counters.deadLetters(.unreadable) == 1)
     }
 
-    @Test("is no younger than the moment at which it is passed over: what is written later is")
+    @Test("is as old as the moment at which it is passed over: later records are younger")
     func evidence() throws {
         let harness = harness()
         _ = harness.batchFails(at: 3)
@@ -83,7 +83,7 @@ struct EngineUnreadableTests {
         #expect(map.evidence == LogEvidence(newest: now.milliseconds, begin: 0))
     }
 
-    @Test("never gets a value, also when its dead letter is tried again that no topic took")
+    @Test("never gets a value, even when its dead letter was refused in every form and is retried")
     func triedAgain() throws {
         let harness = EngineHarness.atomic()
         _ = harness.batchFails(at: 0)
@@ -91,7 +91,7 @@ struct EngineUnreadableTests {
         harness.skip(to: 7)
         harness.pass(.milliseconds(100))
         let letter = { harness.produced.lastIndex { $0.production.kind == .deadLetter } }
-        // Detail and history, headers, key; there is no value that could be left out.
+        // Detail and history, headers, key; there is no value to leave out.
         for _ in 0..<4 { harness.fail(harness.produced[try #require(letter())].id, .doesNotFit) }
         #expect(harness.others.contains(.notice(.recordRefused(topic: "notifications.dead-letter"))))
         harness.commitEnds(.abortable)
@@ -123,7 +123,7 @@ struct EngineUnreadableTests {
         #expect(position.offset == 1 && map.done == [2..<11])
     }
 
-    @Test("whose dead letter was not written gets one of the next owner, for all that is not done")
+    @Test("without its dead letter gets one from the next owner, for all undone offsets")
     func nextOwner() {
         let harness = harness()
         _ = harness.batchFails(at: 3)
@@ -143,7 +143,7 @@ struct EngineUnreadableTests {
             harness.headers(at: harness.produced.count - 2)["herald-detail"] == "offsets 5 to 9 can't be read: broken")
     }
 
-    @Test("that was dealt with before is passed by without a dead letter")
+    @Test("that was dealt with before is passed over without a dead letter")
     func known() {
         let harness = EngineHarness.atomic()
         harness.settle()
@@ -171,7 +171,7 @@ struct EngineUnreadableTests {
         #expect(next == 13)
     }
 
-    @Test("says nothing any more after its topic was recreated, or its partitions were lost")
+    @Test("is ignored after its topic was recreated, or its partitions were lost")
     func outdated() {
         let harness = harness()
         _ = harness.batchFails(at: 3)

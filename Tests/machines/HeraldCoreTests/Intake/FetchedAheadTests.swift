@@ -6,7 +6,7 @@ import Testing
 struct FetchedAheadTests {
     private let beside = FetchedAhead.recordOverhead
 
-    @Test("what came counts until its last record is taken")
+    @Test("an answer counts until its last record is taken")
     func wholeSpans() {
         var ahead = FetchedAhead(sources: 1)
         ahead.look(counts: [10], fetched: 10_000)
@@ -19,7 +19,7 @@ struct FetchedAheadTests {
         #expect(ahead.total == 0)
     }
 
-    @Test("a source that waits holds what came together with its records, and a source that is taken does not")
+    @Test("a waiting source holds the bytes fetched together with its records, a consumed source does not")
     func pinned() {
         var ahead = FetchedAhead(sources: 2)
         for turn in 1...5 {
@@ -33,7 +33,7 @@ struct FetchedAheadTests {
         #expect(ahead.total == 0)
     }
 
-    @Test("records that were decompressed count by what those before them held")
+    @Test("decompressed records count by the sizes of earlier ones")
     func compressed() {
         var ahead = FetchedAhead(sources: 1)
         for _ in 0..<FetchedAhead.fewestSizes { ahead.consumed(from: 0, bytes: 500_000) }
@@ -60,7 +60,7 @@ struct FetchedAheadTests {
         #expect(ahead.total <= 10_100 + beside)
     }
 
-    @Test("an answer that is counted before its records are there counts with them")
+    @Test("an answer that is counted before its records arrive counts with them")
     func early() {
         var ahead = FetchedAhead(sources: 1)
         ahead.look(counts: [0], fetched: 900_000)
@@ -68,7 +68,7 @@ struct FetchedAheadTests {
         #expect(ahead.total == 900_100 + beside)
     }
 
-    @Test("what waits for long is remembered more and more coarsely, and never as less than it is")
+    @Test("old answers are remembered ever more coarsely, and never as less than they are")
     func merged() {
         var ahead = FetchedAhead(sources: 2)
         let looks = 10 * FetchedAhead.spanLimit

@@ -21,7 +21,7 @@ struct OffsetRecoveryTests {
             recovery = OffsetRecovery(places, resultsSince: resultsSince.map { WallTime(milliseconds: $0) })
         }
 
-        /// Each offset is the moment of its record.
+        /// The offset of each request is also its moment.
         mutating func requests(_ offsets: some Sequence<Int64>) {
             for offset in offsets { request(offset) }
         }
@@ -59,7 +59,7 @@ struct OffsetRecoveryTests {
         }
     }
 
-    @Test("The group stands at the first request without an outcome, and knows what is done beyond it")
+    @Test("The group is placed at the first request without an outcome, and knows the done ones beyond it")
     func holes() {
         var fixture = Fixture()
         // Offset 3 is the end of a transaction.
@@ -71,7 +71,7 @@ struct OffsetRecoveryTests {
         #expect([position.done, position.open, position.unknown, position.passedOver] == [5, 4, 0, 0])
     }
 
-    @Test("Where everything has an outcome, or nothing to have one, the group stands at the end")
+    @Test("Where every record has an outcome, or needs none, the group is placed at the end")
     func complete() {
         var fixture = Fixture()
         fixture.requests(0..<8)
@@ -80,7 +80,7 @@ struct OffsetRecoveryTests {
         #expect(fixture.positions()[0].offset == 10)
     }
 
-    @Test("Nothing without an outcome is done")
+    @Test("Without outcomes nothing is done")
     func nothing() {
         var fixture = Fixture()
         fixture.requests(2..<10)
@@ -88,7 +88,7 @@ struct OffsetRecoveryTests {
         #expect(fixture.positions()[0].map.done.isEmpty)
     }
 
-    @Test("A request that goes on as a retry is done, and its retry is not")
+    @Test("A request that continues as a retry is done, and its retry is not")
     func retried() {
         var fixture = Fixture(requests: 0..<2, retries: 0..<1)
         fixture.requests([0, 1])
@@ -99,7 +99,7 @@ struct OffsetRecoveryTests {
         #expect(positions[1].open == 1)
     }
 
-    @Test("A retry is done when a later one, or a result, is about one of its push services")
+    @Test("A retry is done when a later one, or a result, concerns one of its push services")
     func chains() {
         var fixture = Fixture(requests: 0..<3, retries: 0..<6)
         fixture.requests(0..<3)
@@ -117,7 +117,7 @@ struct OffsetRecoveryTests {
         #expect([positions[1].done, positions[1].open] == [3, 2])
     }
 
-    @Test("The outcome of a replay is that of the record that replayed, not only of the event's first")
+    @Test("The outcome of a replay belongs to the record that replayed, not only to the event's first one")
     func replays() {
         var fixture = Fixture(requests: 0..<4)
         fixture.requests([0])
@@ -136,7 +136,7 @@ struct OffsetRecoveryTests {
         #expect(fixture.positions()[0].offset == 4)
     }
 
-    @Test("What is older than the oldest result is taken for done, and counted; a retry that was not due is not")
+    @Test("Records older than the oldest result count as done and unknown; a retry before its time does not")
     func old() {
         var fixture = Fixture(requests: 0..<10, retries: 0..<2, resultsSince: 4)
         fixture.requests(0..<10)
@@ -149,7 +149,7 @@ struct OffsetRecoveryTests {
         #expect([positions[1].offset, Int64(positions[1].unknown)] == [1, 1])
     }
 
-    @Test("What ended before a partition's first record was written is about a topic that had its name")
+    @Test("Outcomes from before a partition's first record concern a former topic of the same name")
     func recreated() {
         var fixture = Fixture()
         fixture.requests(2..<10)
@@ -157,7 +157,7 @@ struct OffsetRecoveryTests {
         #expect(fixture.positions()[0].offset == 2)
     }
 
-    @Test("Where not all that is done fits, nobody is called twice: the first that are not done are passed over")
+    @Test("Where not all done offsets fit, no event is called twice: the first undone ones are passed over")
     func tooMuch() {
         let count: Int64 = 100_000
         var fixture = Fixture(requests: 0..<count)

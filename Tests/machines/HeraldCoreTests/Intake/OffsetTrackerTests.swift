@@ -13,7 +13,7 @@ struct OffsetTrackerTests {
         #expect(!tracker.hasUncommitted)
     }
 
-    @Test("moves its watermark only over what is done without a gap")
+    @Test("moves its watermark only over done offsets without a gap")
     func contiguous() {
         var tracker = OffsetTracker(startingAt: 10)
         for offset in Int64(10)..<15 { expectTake(&tracker, offset, true) }
@@ -59,7 +59,7 @@ struct OffsetTrackerTests {
         expectTake(&tracker, 3, false)
     }
 
-    @Test("skips what an earlier owner has done, and nothing else")
+    @Test("skips exactly the offsets that an earlier owner has done")
     func doneBefore() {
         var map = CompletionMap()
         map.add(12..<14)
@@ -128,7 +128,7 @@ struct OffsetTrackerTests {
     }
 }
 
-/// Takes an offset and expects that it counts as new, or not.
+/// Takes an offset and expects it to count as new, or not.
 private func expectTake(
     _ tracker: inout OffsetTracker, _ offset: Int64, _ isNew: Bool, at location: SourceLocation = #_sourceLocation
 ) {

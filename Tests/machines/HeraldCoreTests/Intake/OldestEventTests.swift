@@ -5,9 +5,9 @@ import Testing
 
 @testable import HeraldCore
 
-@Suite("The oldest event that is not final")
+@Suite("The oldest event without a final outcome")
 struct OldestEventTests {
-    /// The ages of the oldest event of `notifications`, of `notifications.bulk`, and of events from elsewhere.
+    /// The ages of the oldest event of `notifications`, of `notifications.bulk`, and of other events.
     private func ages(_ harness: EngineHarness) -> [Int64?] {
         let now = harness.now
         return harness.engine.oldestEvents(now: now).map { $0.map { now.wall.time(since: $0).count } }
@@ -41,7 +41,7 @@ struct OldestEventTests {
         harness.acknowledgeAll()
         harness.pass(.milliseconds(500))
         #expect(ages(harness) == [800, nil, nil])
-        // What a worker made of it that did not know better.
+        // The record of a worker without this rule.
         let written = min(max(0, stamp), RFC3339.latest.milliseconds)
         harness.event(
             "b", on: EngineHarness.oneSecond,
@@ -55,7 +55,7 @@ struct OldestEventTests {
 
     private static let now: Int64 = 1_795_828_941_000
 
-    @Test("A retry has waited since its event was published first, whoever wrote it")
+    @Test("A retry has waited since its event was first published, whoever wrote it")
     func retry() {
         let harness = EngineHarness()
         harness.event(
@@ -67,7 +67,7 @@ struct OldestEventTests {
         #expect(ages(harness) == [nil, 3_600_000, nil])
     }
 
-    @Test("An event in a delay topic is not forgotten while it lies there, behind others or elsewhere")
+    @Test("An event in a delay topic counts while it is there, behind others or elsewhere")
     func delayed() {
         let harness = EngineHarness { $0.retry = RetryPolicy(immediate: 0, delays: [.seconds(1), .seconds(10)]) }
         harness.event("a")
@@ -77,12 +77,12 @@ struct OldestEventTests {
         #expect(harness.engine.load.events == 0)
         harness.pass(.milliseconds(500))
         #expect(ages(harness) == [900, nil, nil])
-        // By then somebody has it in memory again.
+        // By then a worker has it in memory again.
         harness.pass(.milliseconds(500 + 17) + DelayedEvents.grace)
         #expect(ages(harness) == [nil, nil, nil])
     }
 
-    @Test("Before its notBefore an event does not wait, and is no older than that afterwards")
+    @Test("Before its notBefore an event does not wait, and its age counts from then")
     func notBefore() {
         let harness = EngineHarness()
         // Half a second after the harness begins.
@@ -93,13 +93,13 @@ struct OldestEventTests {
         #expect(ages(harness) == [600, nil, nil])
     }
 
-    @Suite("What went into delay topics")
+    @Suite("Events in delay topics")
     struct DelayedTests {
         private static let start = Int64(1_800_000_000_000)
         private func wall(_ milliseconds: Int64) -> WallTime { WallTime(milliseconds: Self.start + milliseconds) }
         private static let delays: [Milliseconds] = [.milliseconds(5), .seconds(1), .hours(2)]
 
-        @Test("The oldest of each topic counts until its delay is over, and hardly longer", arguments: delays.indices)
+        @Test("The oldest of each topic counts until its delay is over, and barely longer", arguments: delays.indices)
         func window(delay: Int) {
             let length = Self.delays[delay].count
             var delayed = DelayedEvents(delays: Self.delays, requestTopics: 1)
@@ -115,12 +115,12 @@ struct OldestEventTests {
             #expect(delayed.oldest(topic: 0, now: over) == nil && delayed.oldest(topic: 1, now: over) == nil)
         }
 
-        @Test("An older event is forgotten when it comes again, a younger one that came later is not")
+        @Test("An older event is forgotten when it returns, a younger one that came later is not")
         func order() {
             var delayed = DelayedEvents(delays: Self.delays, requestTopics: 1)
             for second in 0..<10_000 {
                 let now = Int64(second) * 1_000
-                // Every tenth second one that is an hour old.
+                // Every tenth second an event that is an hour old.
                 let since = second % 10 == 0 && second < 100 ? now - 3_600_000 : now
                 delayed.note(
                     delay: 2, due: wall(now + 7_200_000), topic: 0, since: wall(since), now: wall(now))
@@ -130,7 +130,7 @@ struct OldestEventTests {
             #expect(later.map { (2_600_000...2_800_000).contains($0.milliseconds - Self.start) } == true)
         }
 
-        @Test("A later moment than the delay's end is a hop: the event comes again before")
+        @Test("A moment beyond the delay's end makes a hop: the event returns before")
         func hop() {
             var delayed = DelayedEvents(delays: Self.delays, requestTopics: 1)
             delayed.note(delay: 1, due: wall(86_400_000), topic: 0, since: wall(-5), now: wall(0))
@@ -138,7 +138,7 @@ struct OldestEventTests {
             #expect(delayed.oldest(topic: 0, now: wall(4_000)) == nil)
         }
 
-        @Test("What has to wait for a later moment than its return does not count")
+        @Test("Events that have to wait beyond their return do not count")
         func notYet() {
             var delayed = DelayedEvents(delays: Self.delays, requestTopics: 1)
             delayed.note(delay: 1, due: wall(86_400_000), topic: 0, since: wall(86_400_000), now: wall(0))

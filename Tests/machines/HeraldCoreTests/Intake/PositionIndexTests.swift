@@ -6,13 +6,13 @@ import Testing
 
 @Suite("The index of positions")
 struct PositionIndexTests {
-    /// An index for so many positions has nine bits for the distance: 511 and more have to be worked out.
+    /// An index for this number of positions has nine bits for the distance: 511 and more are recomputed.
     @Test(
-        "finds what it leads to, however far from home it had to go",
+        "finds its positions, however far from their homes",
         arguments: [(1 << 22, 0), (1 << 22, .max - 900), (2_000, .max - 900), (1_800, 1 << 55)] as [(Int, UInt64)])
     func model(capacity: Int, base: UInt64) throws {
         var random = SplitMix64(seed: base)
-        // In the larger table three homes beside each other, so that the middle of the cluster moves too.
+        // In the larger table three adjacent homes, so that the middle of the cluster moves too.
         let hashes = (0..<1_800 as Range<UInt64>).map { (base &+ $0 / 2) << 8 &+ ($0 / 2 % 3) << 42 }
         var index = PositionIndex(capacity: capacity)
         var model: [UInt64: Int] = [:]

@@ -28,7 +28,7 @@ struct PublisherFaultsTests {
         harness.engine.publishers.count(fault, ofTopic: topic)
     }
 
-    @Test("Nothing is counted before it is known how many partitions there are, and anew with another number")
+    @Test("Counting begins when the number of partitions is known, and restarts with another number")
     func partitionCounts() {
         record(0, key: nil)
         #expect(count(.noKey) == 0)
@@ -45,7 +45,7 @@ struct PublisherFaultsTests {
         #expect(harness.engine.publishers.partitionCounts == [12, 12])
     }
 
-    @Test("Retries, replays and what is no event are not judged")
+    @Test("Retries, replays and invalid events are not judged")
     func others() {
         harness.engine.use(partitionCounts: [6, 6])
         record(0, key: nil, source: EngineHarness.oneSecond, headers: [("herald-origin", "notifications/0/7")])
@@ -54,7 +54,7 @@ struct PublisherFaultsTests {
         #expect(PublisherFault.allCases.allSatisfy { count($0) == 0 && count($0, ofTopic: 1) == 0 })
     }
 
-    @Test("The example is one of the latest ten seconds, with its source cut to a length")
+    @Test("The example is one of the latest ten seconds, with its source shortened")
     func example() {
         harness.engine.use(partitionCounts: [6, 6])
         record(0, key: nil, from: String(repeating: "s", count: 100))

@@ -8,7 +8,7 @@ import Testing
 @Suite("Transactions that fail")
 struct EngineAbortTests {
     @Test(
-        "the same records come again in the next one, under other names and without a call",
+        "the same records return in the next one, under other names and without a call",
         arguments: [TransactionOutcome.abortable, .refused])
     func again(outcome: TransactionOutcome) {
         let harness = EngineHarness.atomic()
@@ -36,7 +36,7 @@ struct EngineAbortTests {
         #expect(harness.engine.load == (0, 0, 0))
     }
 
-    @Test("records keep their order: what was settled later comes later")
+    @Test("records keep their order of settlement")
     func order() {
         let harness = EngineHarness.atomic()
         for user in ["a", "b", "c", "d"] { harness.event(user) }
@@ -80,7 +80,7 @@ struct EngineAbortTests {
         #expect(harness.takeSummaries().count == 3)
     }
 
-    @Test("an abort that did not work is asked for again", arguments: [TransactionOutcome.failedForNow, .abortable])
+    @Test("an abort that failed is requested again", arguments: [TransactionOutcome.failedForNow, .abortable])
     func abortAgain(outcome: TransactionOutcome) {
         let harness = EngineHarness.atomic()
         harness.settle()
@@ -96,7 +96,7 @@ struct EngineAbortTests {
         #expect(harness.takeOthers() == [.beginTransaction])
     }
 
-    @Test("the pause between transactions that fail grows to 5 s, and is forgotten with the first that works")
+    @Test("the pause between failing transactions grows to 5 s, and is forgotten with the first success")
     func pauses() {
         let harness = EngineHarness.atomic()
         harness.settle()
@@ -120,7 +120,7 @@ struct EngineAbortTests {
         #expect(harness.takeOthers() == [.beginTransaction])
     }
 
-    @Test("offsets without records that could not be committed are committed later")
+    @Test("offsets without records whose commit failed are committed later")
     func offsetsOnly() {
         let harness = EngineHarness.atomic()
         harness.record(nil)
@@ -153,7 +153,7 @@ struct EngineAbortTests {
         #expect(harness.takeOthers() == [.commit(sequence: 1)])
     }
 
-    @Test("a record that waited for room when its transaction failed comes again with all others")
+    @Test("a record that waited for room when its transaction failed returns with all others")
     func queueFullThenAborted() {
         let harness = EngineHarness.atomic()
         harness.settle(2)

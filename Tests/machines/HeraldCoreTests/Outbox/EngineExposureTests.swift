@@ -5,7 +5,7 @@ import Testing
 
 @testable import HeraldCore
 
-@Suite("While outcomes can't be recorded")
+@Suite("While outcomes cannot be recorded")
 struct EngineExposureTests {
     private func harness(_ change: (inout EngineConfiguration) -> Void = { _ in }) -> EngineHarness {
         EngineHarness.atomic {
@@ -30,7 +30,7 @@ struct EngineExposureTests {
         #expect(harness.usersInFlight == ["b", "c"])
     }
 
-    @Test("an aborted transaction does not make them younger")
+    @Test("an aborted transaction does not reset the outcomes' age")
     func aborted() {
         let harness = harness()
         harness.settle()
@@ -42,7 +42,7 @@ struct EngineExposureTests {
         #expect(harness.calls.isEmpty)
     }
 
-    @Test("calls that take long hold up nobody")
+    @Test("long calls delay no others")
     func slowCalls() {
         let harness = harness()
         harness.event("slow")
@@ -55,7 +55,7 @@ struct EngineExposureTests {
         #expect(harness.usersInFlight == ["slow", "b"])
     }
 
-    @Test("events that were never called count for nothing")
+    @Test("events without a call do not count")
     func uncalled() {
         let harness = harness()
         harness.event("a", more: #","expiresAt":"1970-01-01T00:00:00Z""#)
@@ -65,7 +65,7 @@ struct EngineExposureTests {
         #expect(harness.usersInFlight == ["b"])
     }
 
-    @Test("without transactions, an acknowledgement that does not come stops the calls, too")
+    @Test("without transactions, a missing acknowledgement stops the calls, too")
     func atLeastOnce() {
         let harness = EngineHarness { $0.maxUnrecorded = .seconds(1) }
         harness.settle()
@@ -93,7 +93,7 @@ struct EngineExposureTests {
     }
 
     @Test(
-        "a worker that stood still calls nothing before a commit that began afterwards was made",
+        "a worker that stood still makes no call before a later commit",
         arguments: [true, false])
     func standstill(isAtomic: Bool) {
         let harness = isAtomic ? harness() : EngineHarness { $0.maxUnrecorded = .seconds(1) }
@@ -102,7 +102,7 @@ struct EngineExposureTests {
         harness.pass(.milliseconds(100))
         harness.time += 12_000
         harness.engine.stoodStill(for: .seconds(12))
-        // This one began before.
+        // This commit began before.
         harness.commitEnds(.acknowledged)
         harness.event("b")
         #expect(harness.calls.isEmpty)
@@ -111,7 +111,7 @@ struct EngineExposureTests {
         #expect(harness.usersInFlight == ["b"])
     }
 
-    @Test("a commit that is found to be there after its producer was lost shows no membership")
+    @Test("a commit that is found after its producer was lost proves no membership")
     func standstillAndLostProducer() {
         let harness = harness()
         harness.settle()
@@ -122,7 +122,7 @@ struct EngineExposureTests {
         harness.pass(.milliseconds(100))
         harness.producerLost()
         harness.producerReady()
-        // The offsets are those of the commit before: they are there, whoever has the partitions now.
+        // The offsets are those of the former commit: they are there, whichever member has the partitions now.
         harness.commitEnds(.acknowledged)
         harness.event("b")
         #expect(harness.calls.isEmpty)
@@ -148,7 +148,7 @@ struct EngineExposureTests {
 }
 
 extension EngineHarness {
-    /// Has the next event come and its call, the latest one, answered with 200.
+    /// Adds the next event and answers its call, the latest one, with 200.
     fileprivate func settleOther() {
         event("other")
         answer(takeCall(at: calls.count - 1), CallResult(status: 200))

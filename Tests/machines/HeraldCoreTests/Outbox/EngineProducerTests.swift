@@ -7,7 +7,7 @@ import Testing
 
 @Suite("A producer that is lost")
 struct EngineProducerTests {
-    @Test("a new one is made, and writes what the former had not committed")
+    @Test("is replaced by a new one, which writes the uncommitted records")
     func renewed() {
         let harness = EngineHarness.atomic()
         harness.settle()
@@ -29,7 +29,7 @@ struct EngineProducerTests {
         #expect(harness.engine.load == (0, 0, 0))
     }
 
-    @Test("it is told of once, however often it shows")
+    @Test("is reported once, however often the loss shows")
     func once() {
         let harness = EngineHarness.atomic()
         harness.settle()
@@ -40,7 +40,7 @@ struct EngineProducerTests {
         #expect(harness.takeOthers() == [.beginTransaction, .renewProducer])
     }
 
-    @Test("producers that are lost again and again are recreated after a growing pause")
+    @Test("is recreated after a growing pause when it is lost repeatedly")
     func pauses() {
         let harness = EngineHarness.atomic()
         harness.settle()
@@ -56,7 +56,7 @@ struct EngineProducerTests {
         #expect(pauses == [100, 200, 400, 800])
     }
 
-    @Test("nothing of the former's troubles is left for the new one: no doom, no record that waits for room")
+    @Test("leaves none of its faults to the new one: no doom, no record that waits for room")
     func cleanStart() {
         let harness = EngineHarness.atomic()
         harness.settle(2)
@@ -71,7 +71,7 @@ struct EngineProducerTests {
         #expect(harness.takeOthers() == [.commit(sequence: 1)])
     }
 
-    @Test("offsets without records are not forgotten with it")
+    @Test("does not lose offsets without records")
     func offsetsOnly() {
         let harness = EngineHarness.atomic()
         harness.record(nil)
@@ -84,7 +84,7 @@ struct EngineProducerTests {
         #expect(harness.takeOthers() == [.beginTransaction, .commit(sequence: 2)])
     }
 
-    @Test("an abort that can't be made wants a new one too")
+    @Test("is replaced, too, when an abort cannot be made")
     func lostInAbort() {
         let harness = EngineHarness.atomic()
         harness.settle()
@@ -102,7 +102,7 @@ struct EngineProducerTests {
 
 @Suite("A commit whose producer is lost")
 struct EngineDoubtTests {
-    /// An engine with two settled events in a commit of which nobody knows what became, and a third that came later.
+    /// An engine with two settled events in a commit of unknown outcome, and a third, later one.
     private func inDoubt() -> EngineHarness {
         let harness = EngineHarness.atomic()
         harness.settle(2)
@@ -113,7 +113,7 @@ struct EngineDoubtTests {
         return harness
     }
 
-    @Test("the group is asked what became of it, by the new producer's time")
+    @Test("is resolved by asking the group, in the new producer's time")
     func asked() {
         let harness = inDoubt()
         #expect(harness.takeOthers() == [.renewProducer])
@@ -130,7 +130,7 @@ struct EngineDoubtTests {
         #expect(harness.takeOthers() == [.resolveCommit(sequence: 1)])
     }
 
-    @Test("it was made: nothing of it is written again")
+    @Test("that was made is not written again")
     func made() {
         let harness = inDoubt()
         harness.producerReady()
@@ -144,7 +144,7 @@ struct EngineDoubtTests {
     }
 
     @Test(
-        "it was not made: all of it is written again, without an abort",
+        "that was not made is written again completely, without an abort",
         arguments: [TransactionOutcome.abortable, .refused])
     func notMade(outcome: TransactionOutcome) {
         let harness = inDoubt()
@@ -159,7 +159,7 @@ struct EngineDoubtTests {
         #expect(harness.calls.isEmpty)
     }
 
-    @Test("the next producer may be lost too before that is known")
+    @Test("is asked about again if the next producer is lost too")
     func lostAgain() {
         let harness = inDoubt()
         harness.producerReady()
@@ -173,7 +173,7 @@ struct EngineDoubtTests {
         #expect(harness.engine.load == (0, 1, 1))
     }
 
-    @Test("what the former producer's commit comes to after all says nothing any more")
+    @Test("has no effect any more when the former producer reports its end")
     func late() {
         let harness = inDoubt()
         harness.engine.committed(sequence: 1, .abortable, now: harness.now)
@@ -181,7 +181,7 @@ struct EngineDoubtTests {
         #expect(harness.takeOthers() == [.renewProducer, .resolveCommit(sequence: 1)])
     }
 
-    @Test("the partitions go meanwhile: nobody asks any more")
+    @Test("is no longer asked about once the partitions are gone")
     func lostPartitions() {
         let harness = inDoubt()
         harness.lose()
@@ -196,7 +196,7 @@ struct EngineDoubtTests {
 
 @Suite("A producer that is fenced")
 struct EngineFencedTests {
-    @Test("in a transaction younger than the broker ends by itself: somebody else has this worker's name")
+    @Test("in a transaction younger than the broker's limit: another process has this worker's name")
     func rival() {
         let harness = EngineHarness.atomic()
         harness.settle()
@@ -205,7 +205,7 @@ struct EngineFencedTests {
         #expect(harness.takeOthers() == [.beginTransaction, .notice(.rival)])
     }
 
-    @Test("in one that is older: the worker was stopped, and makes a new producer")
+    @Test("in an older transaction: the worker was stopped, and makes a new producer")
     func zombie() {
         let harness = EngineHarness.atomic()
         harness.settle()
@@ -214,7 +214,7 @@ struct EngineFencedTests {
         #expect(harness.takeOthers() == [.beginTransaction, .renewProducer])
     }
 
-    @Test("a claim of its own may have come once more: each explains one fence, the next is somebody else")
+    @Test("by its own late claim, perhaps: each claim explains one fence, the next is another process")
     func lateClaim() {
         let harness = EngineHarness.atomic()
         harness.settle()
@@ -229,7 +229,7 @@ struct EngineFencedTests {
         }
     }
 
-    @Test("an abort proves no end: what was open before it may be too old in the transaction after it")
+    @Test("after an abort, which proves no end: the transaction may be as old as the one before")
     func afterAnAbort() {
         let harness = EngineHarness.atomic()
         harness.settle()
@@ -241,7 +241,7 @@ struct EngineFencedTests {
         #expect(harness.takeOthers() == [.renewProducer])
     }
 
-    @Test("a commit proves the end of all that was open before: then a young one is taken away by somebody else")
+    @Test("after a commit, which ends all earlier transactions: another process fences a young one")
     func afterACommit() {
         let harness = EngineHarness.atomic()
         harness.settle()
@@ -257,7 +257,7 @@ struct EngineFencedTests {
         #expect(harness.takeOthers() == [.notice(.rival)])
     }
 
-    @Test("during the commit it is judged in the same way", arguments: [true, false])
+    @Test("during a commit is judged in the same way", arguments: [true, false])
     func inCommit(isYoung: Bool) {
         let harness = EngineHarness.atomic()
         harness.settle()

@@ -7,10 +7,10 @@ import Testing
 
 @Suite("Records that the broker refuses")
 struct EngineRefusalTests {
-    /// Plays the broker until nothing is called or committed any more: it refuses a transaction, and each record of it, when one
-    /// of its events is among `culprits`.
+    /// Plays the broker until no call or commit is left: it refuses a transaction, and each of its records, when one of
+    /// its events is among `culprits`.
     ///
-    /// - Returns: how many transactions there were.
+    /// - Returns: the number of transactions.
     private func play(_ harness: EngineHarness, for time: Int64, culprits: (ProductionID) -> Bool) -> Int {
         let end = harness.time + time
         var transactions = 0
@@ -55,7 +55,7 @@ struct EngineRefusalTests {
         #expect(harness.engine.load.events == 0)
     }
 
-    @Test("a topic that takes nothing is named, calls wait but for one now and then, few transactions are tried")
+    @Test("a topic that takes nothing is named, calls wait with few exceptions, few transactions are tried")
     func topic() {
         let harness = EngineHarness.atomic { $0.maxInFlight = 100 }
         harness.settle(40)
@@ -65,7 +65,7 @@ struct EngineRefusalTests {
         for number in 0..<20 { harness.event("late-\(number)") }
         #expect(harness.calls.count <= 1)
 
-        // It is mended.
+        // The topic works again.
         let transactions = play(harness, for: 3_000) { _ in false }
         #expect(harness.engine.refusingTopic == nil)
         #expect(transactions <= 2 + 2 * 6)
@@ -73,7 +73,7 @@ struct EngineRefusalTests {
         #expect(harness.calls.count == 20)
     }
 
-    @Test("many in a row that are to blame themselves do not hold up the next one that is not")
+    @Test("many culprits in a row do not delay the next event")
     func falseAlarm() {
         let harness = EngineHarness.atomic { $0.maxInFlight = 100 }
         harness.settle(20)
@@ -104,9 +104,9 @@ struct EngineRefusalTests {
     }
 }
 
-@Suite("What brokers take in a transaction's time")
+@Suite("The number of records that brokers take in a transaction's time")
 struct EngineRoomTests {
-    /// How many records the transaction has that is begun next; it ends in `outcome`.
+    /// The number of records in the next transaction, which ends in `outcome`.
     private func next(_ harness: EngineHarness, after wait: Milliseconds, _ outcome: TransactionOutcome) -> Int {
         harness.pass(.seconds(5))
         harness.pass(.milliseconds(100))
@@ -118,7 +118,7 @@ struct EngineRoomTests {
         return count
     }
 
-    @Test("after an abort the next transaction is half as large, down to one event, then twice as large again")
+    @Test("after an abort the next transaction has half the size, down to one event, then twice the size again")
     func halves() {
         let harness = EngineHarness.atomic { $0.maxInFlight = 200 }
         harness.settle(40)
@@ -132,7 +132,7 @@ struct EngineRoomTests {
         #expect(harness.engine.counters.calls == 40)
     }
 
-    @Test("a transaction that takes long does not let the next one grow")
+    @Test("a slow transaction does not let the next one grow")
     func slow() {
         let harness = EngineHarness.atomic { $0.maxInFlight = 200 }
         harness.settle(60)
@@ -141,7 +141,7 @@ struct EngineRoomTests {
         #expect(next(harness, after: .seconds(4), .acknowledged) == 30)
     }
 
-    @Test("no call begins while what was called waits for its turn")
+    @Test("no call begins while settled events wait for their turn")
     func exposure() {
         let harness = EngineHarness.atomic {
             $0.maxInFlight = 200

@@ -11,20 +11,20 @@ struct EngineTooLargeTests {
         try #require(harness.produced.first { $0.production.kind == kind }).id
     }
 
-    /// Lets the transaction be aborted that a record has doomed; the next begins at once.
+    /// Aborts the transaction that a record has doomed; the next begins at once.
     private func nextTransaction(_ harness: EngineHarness) {
         _ = harness.takeSummaries()
         harness.abortEnds()
         begin(harness)
     }
 
-    /// The next transaction begins, and is committed if nobody may join.
+    /// Begins the next transaction, which is committed if no other event may join.
     private func begin(_ harness: EngineHarness) {
         harness.pass(.zero)
         harness.pass(.zero)
     }
 
-    @Test("what is known not to fit is made smaller in the same transaction, which nobody else notices")
+    @Test("a record that is known not to fit is made smaller in the same transaction, without other effects")
     func doesNotFit() throws {
         let harness = EngineHarness.atomic { $0.retry = RetryPolicy(immediate: 0, delays: [.seconds(1)]) }
         harness.event("other")
@@ -44,7 +44,7 @@ struct EngineTooLargeTests {
         #expect(harness.engine.commitPositions.map(\.offset) == [2])
     }
 
-    @Test("what the broker refuses is tried alone, and the others' records go into the next transaction at once")
+    @Test("a record that the broker refuses is tried alone, and others go into the next transaction at once")
     func isolated() throws {
         let harness = EngineHarness.atomic()
         harness.event("big")
@@ -52,7 +52,7 @@ struct EngineTooLargeTests {
         harness.settle(3)
         harness.fail(try id(of: .deadLetter, harness), .tooLarge)
         nextTransaction(harness)
-        // It was in company: perhaps it was not to blame.
+        // It was not alone: perhaps it was not the cause.
         #expect(harness.summaries == ["result apns dead-lettered", "dead apns rejected 400"])
         #expect(harness.headers(at: 1)["herald-omitted"] == nil)
         #expect(harness.others == [.beginTransaction, .commit(sequence: 1)])
@@ -71,7 +71,7 @@ struct EngineTooLargeTests {
         #expect(harness.engine.load == (0, 0, 0))
     }
 
-    @Test("the producer is lost as the event's own transaction begins: it is tried alone all the same")
+    @Test("a producer lost as the event's own transaction begins: the event is tried alone all the same")
     func producerLost() throws {
         let harness = EngineHarness.atomic()
         harness.event("big")
@@ -84,7 +84,7 @@ struct EngineTooLargeTests {
         harness.producerLost()
         harness.settle()
         harness.producerReady()
-        // Its own transaction did not come about, and others have the next.
+        // Its own transaction failed, and the others have the next.
         harness.pass(.seconds(5))
         #expect(harness.takeSummaries() == ["result apns delivered"])
         harness.pass(.milliseconds(100))
@@ -93,7 +93,7 @@ struct EngineTooLargeTests {
         #expect(harness.takeSummaries() == ["result apns dead-lettered", "dead apns rejected 400"])
     }
 
-    @Test("four events whose records are refused again and again keep nobody from being recorded")
+    @Test("four events whose records are always refused do not keep others from being recorded")
     func four() throws {
         let harness = EngineHarness.atomic()
         for user in ["a", "b", "c", "d"] { harness.event(user) }
@@ -119,7 +119,7 @@ struct EngineTooLargeTests {
         }
     }
 
-    /// An event whose dead letter is refused whatever is left out of it, with its transaction being aborted.
+    /// An event whose dead letter is refused in every form, with its transaction being aborted.
     private func hopeless(_ change: (inout EngineConfiguration) -> Void = { _ in }) throws -> EngineHarness {
         let harness = EngineHarness.atomic(change)
         harness.event("big")
@@ -128,12 +128,12 @@ struct EngineTooLargeTests {
         return harness
     }
 
-    /// The topic does not take the dead letter in any form.
+    /// Refuses the dead letter in every form.
     private func refuse(_ harness: EngineHarness) throws {
         for _ in 0..<5 { harness.fail(try id(of: .deadLetter, harness), .doesNotFit) }
     }
 
-    @Test("an event that is refused whatever is done is left out for growing pauses, while others commit")
+    @Test("an event that is refused in every form is left out for growing pauses, while others commit")
     func leftOut() throws {
         let harness = try hopeless()
         #expect(harness.others.contains(.notice(.recordRefused(topic: "notifications.dead-letter"))))
@@ -163,7 +163,7 @@ struct EngineTooLargeTests {
         #expect(pauses == [1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000, 60_000])
     }
 
-    @Test("two records of an event that are refused set it apart once")
+    @Test("two refused records of an event isolate it once")
     func twoRecords() throws {
         let harness = EngineHarness.atomic()
         harness.event("u", "apns,gcm")
@@ -177,7 +177,7 @@ struct EngineTooLargeTests {
         #expect(harness.summaries.count == 4)
     }
 
-    @Test("when the partitions go it may be fixed until the deadline, and is given back then")
+    @Test("during a revocation it may succeed until the deadline, and is then given back")
     func stopped() throws {
         let harness = try hopeless { $0.revokeTimeout = .milliseconds(500) }
         harness.abortEnds()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import HeraldCore
 
-@Suite("Transactions when partitions go")
+@Suite("Transactions during a revocation")
 struct EngineTransactionStopTests {
     @Test("revoked: calls end, then comes the last commit, and only then the partitions are given back")
     func revoked() {
@@ -30,7 +30,7 @@ struct EngineTransactionStopTests {
         #expect(harness.takeOthers() == [.unassign])
     }
 
-    @Test("revoked while a commit is under way: what was settled since gets one of its own")
+    @Test("revoked during a commit: events settled since get one of their own")
     func commitUnderWay() {
         let harness = EngineHarness.atomic()
         harness.settle()
@@ -45,7 +45,7 @@ struct EngineTransactionStopTests {
         #expect(harness.takeOthers() == [.unassign])
     }
 
-    @Test("the set time passes: what is settled is committed, the rest is given up")
+    @Test("the time-out passes: settled events are committed, the rest is given up")
     func deadline() {
         let harness = EngineHarness.atomic { $0.revokeTimeout = .seconds(3) }
         harness.event("hangs")
@@ -65,7 +65,7 @@ struct EngineTransactionStopTests {
         #expect(harness.engine.load == (0, 0, 0))
     }
 
-    @Test("the set time passes with settled events that are not committed: they get their commit")
+    @Test("the time-out passes with settled, uncommitted events: they get their commit")
     func deadlineWithSettled() {
         let harness = EngineHarness.atomic {
             $0.revokeTimeout = .seconds(3)
@@ -81,7 +81,7 @@ struct EngineTransactionStopTests {
         #expect(harness.takeOthers() == [.unassign])
     }
 
-    @Test("what waits for a transaction to be opened when the partitions go is written and committed at once")
+    @Test("events that wait for a transaction at the revocation are written and committed at once")
     func pending() {
         let harness = EngineHarness.atomic {
             $0.maxInFlight = 1_000
@@ -97,7 +97,7 @@ struct EngineTransactionStopTests {
         #expect(harness.takeOthers() == [.unassign])
     }
 
-    @Test("the last commit does not come in its time: the partitions are given back without it")
+    @Test("the last commit does not end in its time: the partitions are given back without it")
     func commitTooLate() {
         let harness = EngineHarness.atomic { $0.revokeTimeout = .seconds(3) }
         harness.settle()
@@ -111,7 +111,7 @@ struct EngineTransactionStopTests {
     }
 
     @Test(
-        "what becomes of that commit later says nothing of what was assigned since",
+        "the later end of that commit does not affect the next assignment",
         arguments: [TransactionOutcome.acknowledged, .refused])
     func lateOutcome(outcome: TransactionOutcome) {
         let harness = EngineHarness.atomic { $0.revokeTimeout = .seconds(3) }
@@ -138,7 +138,7 @@ struct EngineTransactionStopTests {
         #expect(harness.engine.commitPositions.map(\.offset) == [1])
     }
 
-    @Test("the group refuses the last commit: somebody else has the partitions, and nothing is tried again")
+    @Test("the group refuses the last commit: another member has the partitions, and there is no retry")
     func refused() {
         let harness = EngineHarness.atomic()
         harness.settle()
@@ -150,7 +150,7 @@ struct EngineTransactionStopTests {
         #expect(harness.takeOthers() == [.notice(.gaveUp(events: 1)), .unassign])
     }
 
-    @Test("the last commit fails for another reason: the same records come again")
+    @Test("the last commit fails for another reason: the same records return")
     func failed() {
         let harness = EngineHarness.atomic()
         harness.settle()
@@ -166,7 +166,7 @@ struct EngineTransactionStopTests {
         #expect(harness.takeOthers() == [.unassign])
     }
 
-    @Test("the worker stops with an abort under way: it ends first, then comes the last commit")
+    @Test("the worker stops during an abort: it ends first, then comes the last commit")
     func drainDuringAbort() {
         let harness = EngineHarness.atomic()
         harness.settle()
@@ -196,7 +196,7 @@ struct EngineTransactionStopTests {
         #expect(harness.takeOthers() == [.leave(complete: true)])
     }
 
-    @Test("drain: what is settled meanwhile is committed meanwhile, in case the end never comes")
+    @Test("drain: events settled meanwhile are committed meanwhile, in case the end never comes")
     func commitsDuringDrain() {
         let harness = EngineHarness.atomic()
         harness.event("slow")
@@ -214,7 +214,7 @@ struct EngineTransactionStopTests {
         #expect(harness.takeOthers() == [.leave(complete: true)])
     }
 
-    @Test("lost with an open transaction: it is aborted, and nothing of it comes again")
+    @Test("lost with an open transaction: it is aborted, and its records do not return")
     func lostOpen() {
         let harness = EngineHarness.atomic()
         harness.settle(2)
@@ -232,7 +232,7 @@ struct EngineTransactionStopTests {
         #expect(harness.takeOthers() == [.beginTransaction])
     }
 
-    @Test("lost with a commit under way: it stays what it is, and is not mixed with what comes later")
+    @Test("lost during a commit: it stays as it is, and is not mixed with later events")
     func lostCommitting() {
         let harness = EngineHarness.atomic()
         harness.settle()
@@ -255,7 +255,7 @@ struct EngineTransactionStopTests {
     }
 
     @Test(
-        "a partition that begins anew: what was settled of the old topic is recorded, but not in the new one")
+        "a partition that begins anew: settled events of the old topic are recorded, but not in the new one")
     func restarted() {
         let harness = EngineHarness.atomic()
         harness.settle(2)

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Transactions")
 struct EngineTransactionTests {
-    @Test("the first settled event opens one, and it is committed when the interval is over")
+    @Test("the first settled event opens one, and it is committed after the interval")
     func opened() {
         let harness = EngineHarness.atomic()
         harness.event("a", "apns,gcm")
@@ -50,7 +50,7 @@ struct EngineTransactionTests {
         #expect(harness.takeSummaries().count == 1, "who comes later joins")
     }
 
-    @Test("with nothing committed for an interval an event does not wait for another")
+    @Test("after an interval without a commit, an event does not wait for another")
     func rare() {
         let harness = EngineHarness.atomic { $0.maxInFlight = 1_000 }
         harness.pass(.milliseconds(100))
@@ -72,7 +72,7 @@ struct EngineTransactionTests {
         #expect(harness.takeSummaries().count == 2)
     }
 
-    @Test("what is settled while a commit is under way belongs to the next one")
+    @Test("events settled during a commit belong to the next one")
     func pending() {
         let harness = EngineHarness.atomic()
         harness.settle()
@@ -92,7 +92,7 @@ struct EngineTransactionTests {
         #expect(harness.engine.commitPositions.map(\.offset) == [3])
     }
 
-    @Test("it is committed early when half of the room is taken")
+    @Test("it is committed early when half of the room is used")
     func crowded() {
         let harness = EngineHarness.atomic()
         let half = harness.engine.configuration.transactionRoom / 2
@@ -112,7 +112,7 @@ struct EngineTransactionTests {
         harness.event("a")
         let call = harness.takeCall()
         harness.time += 100
-        // The lane has not carried out the actions yet when the interval is over.
+        // The lane has not carried out the actions yet at the end of the interval.
         harness.engine.answer(call, CallResult(status: 200), now: harness.now, entropy: 0)
         harness.engine.tick(now: harness.now)
         let hasCommit = harness.engine.actions.contains { if case .commit = $0 { true } else { false } }
@@ -123,7 +123,7 @@ struct EngineTransactionTests {
         #expect(harness.takeOthers() == [.commit(sequence: 1)])
     }
 
-    @Test("offsets without records are committed in one of their own")
+    @Test("offsets without records are committed in a transaction of their own")
     func offsetsOnly() {
         let harness = EngineHarness.atomic()
         harness.record(nil)
@@ -135,7 +135,7 @@ struct EngineTransactionTests {
         #expect(harness.takeOthers().isEmpty)
     }
 
-    @Test("events taken and not settled open none")
+    @Test("events without an outcome open none")
     func nothingNew() {
         let harness = EngineHarness.atomic()
         harness.event("a")
@@ -165,7 +165,7 @@ struct EngineTransactionTests {
         #expect(metadata.allSatisfy { $0.hasPrefix("h3b") && $0.utf8.count < 40 }, "nothing is done beyond it")
     }
 
-    @Test("a commit that failed for now is asked for again, the same one, however long it takes")
+    @Test("a commit that failed temporarily is requested again, the same one, for as long as needed")
     func failedForNow() {
         let harness = EngineHarness.atomic()
         harness.settle()
@@ -185,7 +185,7 @@ struct EngineTransactionTests {
         #expect(harness.engine.load == (0, 1, 1))
     }
 
-    @Test("what is said of a commit that is over, or of one with another number, is dropped")
+    @Test("an answer about a past commit, or one with another number, is dropped")
     func stale() {
         let harness = EngineHarness.atomic()
         harness.settle()
@@ -199,7 +199,7 @@ struct EngineTransactionTests {
         #expect(harness.takeOthers().isEmpty)
     }
 
-    @Test("the engine never asks to be woken in the past for what has to wait for an answer")
+    @Test("the engine never asks to be woken in the past while it waits for an answer")
     func wakes() {
         let harness = EngineHarness.atomic()
         harness.settle()

@@ -2,7 +2,7 @@ import HeraldCore
 import HeraldEvents
 import HeraldTime
 
-/// What tests ask of a record, whatever it is.
+/// Properties of a record for tests, whatever its kind.
 extension Production {
     enum Kind { case result, retry, deadLetter }
 

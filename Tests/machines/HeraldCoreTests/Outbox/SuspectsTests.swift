@@ -9,8 +9,8 @@ struct SuspectsTests {
 
     private func id(_ number: Int) -> SlotID { SlotID(index: Int32(number), generation: 0) }
 
-    /// Refuses what is tried as long as one of `culprits` is among them; how many transactions it takes until all others are
-    /// durable and each culprit was refused alone.
+    /// Refuses each try with one of `culprits`; returns the number of transactions until all others are durable and
+    /// each culprit was refused alone.
     private func transactions(among count: Int, culprits: Set<Int>) -> Int {
         var suspects = Suspects()
         for number in 0..<count { suspects.refuse(id(number)) }
@@ -36,20 +36,20 @@ struct SuspectsTests {
         return transactions
     }
 
-    @Test("one among many is found in some log n transactions, wherever it is, and the others are durable then")
+    @Test("one among many is found in about log n transactions, wherever it is, with the others durable")
     func one() {
         for culprit in [0, 1, 63, 64, 500, 511, 998, 999] {
             #expect(transactions(among: 1_000, culprits: [culprit]) <= 3 * 10)
         }
     }
 
-    @Test("each further one costs some log n more")
+    @Test("each further one costs about log n more")
     func several() {
         #expect(transactions(among: 1_000, culprits: [3, 400, 401, 999]) <= 4 * 3 * 10)
         #expect(transactions(among: 40, culprits: [7, 29]) <= 2 * 3 * 6)
     }
 
-    @Test("what is tried and fails for another reason is tried again")
+    @Test("events that fail for another reason are tried again")
     func otherReason() {
         var suspects = Suspects()
         for number in 0..<8 { suspects.refuse(id(number)) }
@@ -60,7 +60,7 @@ struct SuspectsTests {
         #expect(suspects.take(atMost: .max, now: Self.now) == tried)
     }
 
-    @Test("of those that wait for their topic one at a time is tried, the oldest and the newest by turns")
+    @Test("events that wait for their topic are tried one at a time, the oldest and the newest alternately")
     func held() {
         var suspects = Suspects()
         let next = Self.now.advanced(by: .seconds(2))
@@ -74,7 +74,7 @@ struct SuspectsTests {
         #expect(suspects.take(atMost: .max, now: Self.now) == [id(1)])
     }
 
-    @Test("when a topic takes records again, twice as many are tried each time")
+    @Test("when a topic takes records again, the number of tries doubles")
     func grows() {
         var suspects = Suspects()
         for number in 0..<15 { suspects.hold(id(number), until: Self.now) }

@@ -9,7 +9,7 @@ import Testing
 @testable import HeraldCore
 @testable import HeraldWorker
 
-@Suite("What workers know of campaigns, on the embedded broker")
+@Suite("Workers and the campaigns topic, on the embedded broker")
 struct CampaignWatchTests {
     private static let topic = "campaigns"
     private let cluster: MockCluster
@@ -62,7 +62,7 @@ struct CampaignWatchTests {
         try await body()
     }
 
-    @Test("A lane hears of what stands in the topic, however early or late it listens, and of each change")
+    @Test("A lane receives the topic's records, however early or late it listens, and each change")
     func listeners() async throws {
         try write(.paused, of: "spring")
         listen()
@@ -76,7 +76,7 @@ struct CampaignWatchTests {
         }
     }
 
-    @Test("A start waits until the topic was read")
+    @Test("A start waits until the topic has been read")
     func start() async throws {
         try write(.cancelled, of: "spring")
         try await following {
@@ -86,7 +86,7 @@ struct CampaignWatchTests {
         }
     }
 
-    @Test("A campaign of which too many events failed is paused in the worker's name")
+    @Test("A campaign with too many failures is paused in the worker's name")
     func pause() async throws {
         try write(.running, of: "spring")
         listen()
@@ -98,7 +98,7 @@ struct CampaignWatchTests {
         }
     }
 
-    @Test("Nobody waits for a topic that is missing, and it is read once it is there")
+    @Test("A missing topic delays nothing, and is read once it exists")
     func missing() async throws {
         cluster.setError(ofTopic: Self.topic, KafkaError.Code.unknownTopicOrPartition)
         listen()

@@ -10,9 +10,9 @@ import Testing
 @testable import HeraldCore
 @testable import HeraldWorker
 
-@Suite("What a worker makes of the campaigns topic")
+@Suite("A worker's reading of the campaigns topic")
 struct ControlMachineTests {
-    @Test("Lanes hear of the last record of each campaign, once the topic is read to its end")
+    @Test("Lanes receive the last record of each campaign, once the topic has been read to its end")
     func beginning() throws {
         var script = ControlScript()
         #expect(script.turn() == ["find"])
@@ -26,7 +26,7 @@ struct ControlMachineTests {
         #expect(script.turn() == ["spring running", "summer cancelled", "settled"])
     }
 
-    @Test("After that they hear of each change at once, and people do too")
+    @Test("After that they receive each change at once, and the log does too")
     func following() throws {
         var script = try ControlScript.following()
         try script.write(.paused, of: "spring")
@@ -35,14 +35,14 @@ struct ControlMachineTests {
         #expect(script.turn() == [])
     }
 
-    @Test("A campaign whose record is taken back runs")
+    @Test("A campaign whose record is deleted runs")
     func tombstone() throws {
         var script = try ControlScript.following(.cancelled)
         try script.takeBack("spring")
         #expect(script.turn() == ["spring running", "notice: spring running"])
     }
 
-    @Test("Nobody waits for a topic that is missing or forbidden, and it is looked for again")
+    @Test("A missing or forbidden topic delays nothing, and is looked for again")
     func missing() throws {
         for (code, words) in [
             (KafkaError.Code.unknownTopicOrPartition, ["settled"]),
@@ -59,7 +59,7 @@ struct ControlMachineTests {
         }
     }
 
-    @Test("A start waits while brokers are away, which people hear of once")
+    @Test("A start waits while brokers are away, which is logged once")
     func away() throws {
         var script = ControlScript()
         _ = script.turn()
@@ -71,7 +71,7 @@ struct ControlMachineTests {
         #expect(script.turn() == [])
     }
 
-    @Test("A topic that was made anew is read anew, and what it does not say any more is over")
+    @Test("A recreated topic is read anew, and states that it no longer contains are over")
     func anew() throws {
         var script = try ControlScript.following(.paused)
         script.fail(KafkaError.Code.unknownTopicOrPartition)
@@ -87,7 +87,7 @@ struct ControlMachineTests {
             script.turn() == ["spring running", "notice: spring running", "summer paused", "notice: summer paused"])
     }
 
-    @Test("Partitions that were added are found, and all of them are read")
+    @Test("Added partitions are found, and all of them are read")
     func partitions() throws {
         var script = try ControlScript.following()
         script.pass(ControlMachine.countInterval)
@@ -104,7 +104,7 @@ struct ControlMachineTests {
         #expect(script.turn() == ["read 2"])
     }
 
-    @Test("A record that is none is refused, and what was known stays")
+    @Test("An invalid record is refused, and the known states stay")
     func invalid() throws {
         var script = try ControlScript.following(.paused)
         #expect(throws: InvalidArgument.self) { try script.write("{}", under: "spring") }
@@ -120,16 +120,16 @@ struct ControlMachineTests {
     }
 }
 
-@Suite("A campaign that a lane wants paused")
+@Suite("A lane's request to pause a campaign")
 struct ControlMachinePauseTests {
-    @Test("is written as paused, with its bound, in the worker's name")
+    @Test("is written as a pause, with its limit, in the worker's name")
     func pause() throws {
         var script = try ControlScript.following()
         script.machine.failing(script.failures())
         #expect(script.turn() == ["write spring paused by worker 1, bound 0.5"])
     }
 
-    @Test("is written once, however many lanes want it before it is read")
+    @Test("is written once, however many lanes make it before it is read")
     func once() throws {
         var script = try ControlScript.following()
         script.machine.failing(script.failures())
@@ -140,7 +140,7 @@ struct ControlMachinePauseTests {
         #expect(script.turn() == [])
     }
 
-    @Test("is judged again when somebody has resumed it")
+    @Test("is judged again after an operator has resumed the campaign")
     func again() throws {
         var script = try ControlScript.following()
         script.machine.failing(script.failures())
@@ -154,7 +154,7 @@ struct ControlMachinePauseTests {
         #expect(script.turn() == ["write spring paused by worker 1, bound 0.5"])
     }
 
-    @Test("stays as an operator has decided since", arguments: CampaignControl.State.allCases)
+    @Test("yields to an operator's later decision", arguments: CampaignControl.State.allCases)
     func operators(state: CampaignControl.State) throws {
         var script = try ControlScript.following()
         let failures = script.failures()
@@ -165,7 +165,7 @@ struct ControlMachinePauseTests {
         #expect(script.turn() == [])
     }
 
-    @Test("is tried again after a pause, unless somebody has decided meanwhile")
+    @Test("is retried after an interval, unless an operator has decided meanwhile")
     func retry() throws {
         for isDecided in [false, true] {
             var script = try ControlScript.following()
@@ -183,7 +183,7 @@ struct ControlMachinePauseTests {
         }
     }
 
-    @Test("waits until it is known what stands in the topic")
+    @Test("waits until the topic's content is known")
     func unread() throws {
         var script = ControlScript()
         _ = script.turn()
@@ -196,7 +196,7 @@ struct ControlMachinePauseTests {
     }
 }
 
-/// A machine, its time, and what it wants done in words.
+/// A machine with its time, and its wanted actions as words.
 private struct ControlScript {
     private static let wall = WallTime(milliseconds: 1_795_250_426_000)
 
@@ -210,7 +210,7 @@ private struct ControlScript {
             wall: Self.wall.advanced(by: elapsed))
     }
 
-    /// One that has told of a campaign, and follows.
+    /// A script whose machine has reported a campaign, and follows.
     static func following(_ state: CampaignControl.State = .running) throws -> Self {
         var script = Self()
         _ = script.turn()
@@ -226,7 +226,7 @@ private struct ControlScript {
         CampaignControl(state: state, at: moment, by: "somebody", pauseIfFailures: 0.5)
     }
 
-    /// What a lane says of a campaign that it was told of last.
+    /// A lane's report on a campaign, with the state that it received last.
     func failures() -> CampaignFailures {
         CampaignFailures(campaign: "spring", judged: last, failed: 150, of: 200)
     }
