@@ -79,7 +79,7 @@ let package = Package(
         module("base", "HeraldTime", ["HeraldBytes"]),
         module("base", "HeraldThreads", ["CEpoll"]),
         module("base", "HeraldText"),
-        module("base", "HeraldTelemetry", ["HeraldBytes", "HeraldThreads", "HeraldTime"]),
+        module("base", "HeraldTelemetry", ["HeraldBytes", "HeraldText", "HeraldThreads", "HeraldTime"]),
 
         // What records say.
         module(

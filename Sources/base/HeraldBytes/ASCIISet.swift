@@ -1,5 +1,8 @@
 /// A set of ASCII characters, two machine words, for rules about which bytes are allowed.
 public struct ASCIISet: Sendable {
+    /// What a tag of Azure's notification hubs may hold.
+    public static let tag = ASCIISet("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_@#.:-")
+
     @usableFromInline var low: UInt64 = 0
     @usableFromInline var high: UInt64 = 0
 

@@ -13,6 +13,13 @@ public enum PercentEncoding {
         append(bytes, keeping: path, to: &output)
     }
 
+    /// The text with all but unreserved characters, and slashes if they are kept, encoded.
+    public static func encoded(_ text: String, keepingSlashes: Bool = false) -> String {
+        var output: [UInt8] = []
+        append(text.utf8.span.bytes, keeping: keepingSlashes ? path : unreserved, to: &output)
+        return String(decoding: output, as: UTF8.self)
+    }
+
     private static func append(_ bytes: RawSpan, keeping kept: ASCIISet, to output: inout [UInt8]) {
         var runStart = 0
         for offset in 0..<bytes.byteCount {

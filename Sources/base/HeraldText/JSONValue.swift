@@ -55,15 +55,14 @@ public indirect enum JSONValue: Sendable, Equatable {
         case .bool(let value): text += value ? "true" : "false"
         case .integer(let value): text += String(value)
         case .number(let value): text += value.isFinite ? String(value) : "null"
-        case .string(let value): Self.write(value, to: &text)
+        case .string(let value): text += "\"\(SafeText.escapedAsJSON(value))\""
         case .array(let values):
             Self.write(values, between: ("[", "]"), to: &text, indentation: indentation) { value, text, inner in
                 value.write(to: &text, indentation: inner)
             }
         case .object(let members):
             Self.write(members, between: ("{", "}"), to: &text, indentation: indentation) { member, text, inner in
-                Self.write(member.name, to: &text)
-                text += inner == nil ? ":" : ": "
+                text += "\"\(SafeText.escapedAsJSON(member.name))\"" + (inner == nil ? ":" : ": ")
                 member.value.write(to: &text, indentation: inner)
             }
         }
@@ -82,27 +81,6 @@ public indirect enum JSONValue: Sendable, Equatable {
         }
         if let indentation, !items.isEmpty { text += "\n" + String(repeating: " ", count: indentation) }
         text += brackets.close
-    }
-
-    private static func write(_ value: String, to text: inout String) {
-        text += "\""
-        for scalar in value.unicodeScalars {
-            switch scalar {
-            case "\"": text += "\\\""
-            case "\\": text += "\\\\"
-            case "\n": text += "\\n"
-            case "\r": text += "\\r"
-            case "\t": text += "\\t"
-            default:
-                if SafeText.isUnsafe(scalar) {  // all of them lie below U+10000
-                    let digits = String(scalar.value, radix: 16)
-                    text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-                } else {
-                    text.unicodeScalars.append(scalar)
-                }
-            }
-        }
-        text += "\""
     }
 }
 
@@ -124,10 +102,8 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Ex
 }
 
 extension JSONValue {
-    /// A text that may be absent.
     package static func text(_ text: String?) -> Self { text.map(JSONValue.string) ?? .null }
 
-    /// A number that may be absent.
     package static func count(_ number: Int64?) -> Self { number.map { .integer(Int($0)) } ?? .null }
 
     /// An object without its absent members.

@@ -1,4 +1,4 @@
-import Glibc
+internal import Dispatch
 
 /// A few threads that run blocking work in order of submission.
 public final class WorkerThreads: Sendable {
@@ -7,11 +7,10 @@ public final class WorkerThreads: Sendable {
         var isStopping = false
     }
 
-    /// The maximum number of waiting calls.
     private static let queueLimit = 1_000
 
     private let state = Guarded(State())
-    private let ready = Semaphore()
+    private let ready = DispatchSemaphore(value: 0)
     private let threads = Guarded<[OwnThread]>([])
     private let count: Int
 
@@ -49,7 +48,7 @@ public final class WorkerThreads: Sendable {
         for thread in threads.withLock({ $0 }) { thread.join() }
     }
 
-    private static func next(_ state: Guarded<State>, _ ready: Semaphore) -> (@Sendable () -> Void)? {
+    private static func next(_ state: Guarded<State>, _ ready: DispatchSemaphore) -> (@Sendable () -> Void)? {
         while true {
             ready.wait()
             let (work, isStopping) = state.withLock { state in
@@ -59,20 +58,4 @@ public final class WorkerThreads: Sendable {
             if isStopping { return nil }
         }
     }
-}
-
-/// A POSIX semaphore.
-private final class Semaphore: @unchecked Sendable {
-    private let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
-
-    init() { sem_init(semaphore, 0, 0) }
-
-    deinit {
-        sem_destroy(semaphore)
-        semaphore.deallocate()
-    }
-
-    func signal() { sem_post(semaphore) }
-
-    func wait() { while sem_wait(semaphore) != 0 && errno == EINTR {} }
 }

@@ -22,7 +22,6 @@ package enum HTTPDate {
         }
     }
 
-    /// The moment as `Sat, 21 Nov 2026 08:40:26 GMT`.
     package static func text(_ time: WallTime) -> String {
         var seconds = time_t(time.milliseconds / 1_000)
         var parts = tm()
@@ -34,38 +33,25 @@ package enum HTTPDate {
 
     private static func twoDigits(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
 
-    private static func number(_ text: some StringProtocol) -> Int? {
-        text.utf8.allSatisfy { $0 >= 0x30 && $0 <= 0x39 } ? Int(text) : nil
+    private static func number(_ text: some StringProtocol) -> Int64? {
+        text.utf8.allSatisfy { $0 >= 0x30 && $0 <= 0x39 } ? Int64(text) : nil
     }
 
-    private static func fourDigits(_ text: String) -> Int? {
+    private static func fourDigits(_ text: String) -> Int64? {
         text.utf8.count == 4 ? number(text) : nil
     }
 
-    private static func time(day: String, month: String, year: Int?, clock: String) -> WallTime? {
-        guard let year, let day = number(day), let month = months.firstIndex(of: month) else { return nil }
+    private static func time(day: String, month: String, year: Int64?, clock: String) -> WallTime? {
+        guard let year, let day = number(day), let month = months.firstIndex(of: month).map({ Int64($0) + 1 }) else {
+            return nil
+        }
         let parts = clock.split(separator: ":", omittingEmptySubsequences: false)
         guard parts.count == 3, parts.allSatisfy({ $0.utf8.count == 2 }),
             let hour = number(parts[0]), let minute = number(parts[1]), let second = number(parts[2]),
-            hour < 24, minute < 60, second <= 60, day >= 1, day <= length(ofMonth: month + 1, year: year)
+            hour < 24, minute < 60, second <= 60, day >= 1,
+            day <= RFC3339.lastDay(ofMonth: month, year: year)
         else { return nil }
-        let days = daysSinceEpoch(year: year, month: month + 1, day: day)
-        return WallTime(milliseconds: (((days * 24 + Int64(hour)) * 60 + Int64(minute)) * 60 + Int64(second)) * 1_000)
-    }
-
-    private static func length(ofMonth month: Int, year: Int) -> Int {
-        switch month {
-        case 4, 6, 9, 11: 30
-        case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
-        default: 31
-        }
-    }
-
-    /// Days from 1970-01-01 in the proleptic Gregorian calendar; years begin in March, so that the leap day is last.
-    private static func daysSinceEpoch(year: Int, month: Int, day: Int) -> Int64 {
-        let marchYear = month > 2 ? year : year - 1
-        let marchMonth = (month + 9) % 12
-        let leapDays = marchYear / 4 - marchYear / 100 + marchYear / 400
-        return Int64(365 * marchYear + leapDays + (153 * marchMonth + 2) / 5 + day - 1 - 719_468)
+        let days = RFC3339.days(year: year, month: month, day: day)
+        return WallTime(milliseconds: (((days * 24 + hour) * 60 + minute) * 60 + second) * 1_000)
     }
 }

@@ -81,7 +81,7 @@ public enum RFC3339 {
         return UInt64((tens &+ 0x30) | (number &- tens &* 10 &+ 0x30) &<< 8)
     }
 
-    private static func lastDay(ofMonth month: Int64, year: Int64) -> Int64 {
+    static func lastDay(ofMonth month: Int64, year: Int64) -> Int64 {
         switch month {
         case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
         case 4, 6, 9, 11: 30
@@ -94,7 +94,7 @@ public enum RFC3339 {
     private static let daysPerEra: Int64 = 146_097
     private static let daysFromEraZeroToEpoch: Int64 = 719_468
 
-    private static func days(year: Int64, month: Int64, day: Int64) -> Int64 {
+    static func days(year: Int64, month: Int64, day: Int64) -> Int64 {
         let shifted = month <= 2 ? year - 1 : year
         let era = floorDivide(shifted, by: 400)
         let yearOfEra = shifted - era * 400

@@ -24,6 +24,5 @@ package final class EmbeddedBroker: Sendable {
         for topic in topics { try cluster.createTopic(topic.name, partitions: topic.partitions) }
     }
 
-    /// The broker's address, for the setting `kafka.bootstrapServers`.
     package var bootstrapServers: String { cluster.bootstrapServers }
 }

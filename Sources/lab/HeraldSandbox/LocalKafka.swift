@@ -1,12 +1,14 @@
+import FoundationEssentials
 import Glibc
+import HeraldHTTP
 import HeraldText
+import HeraldThreads
 
 /// A real one-node Apache Kafka in a temporary directory: for tests whose clients cannot talk to ``EmbeddedBroker``.
 ///
 /// It ends with this object or this process, even a killed one: a shell beside it holds a pipe, ends the broker when
 /// the pipe closes, and removes the directory.
 package final class LocalKafka: Sendable {
-    /// The reason why it did not start.
     package struct Failure: Error, CustomStringConvertible {
         package let description: String
     }
@@ -45,7 +47,7 @@ package final class LocalKafka: Sendable {
                     "\(directory)/server.properties",
                 ], in: directory)
         } catch {
-            for name in Self.files { remove("\(directory)/\(name)") }
+            try? FileManager.default.removeItem(atPath: directory)
             throw error
         }
         bootstrapServers = "127.0.0.1:\(ports[0])"
@@ -85,38 +87,17 @@ package final class LocalKafka: Sendable {
 
     /// Ports that are free at this moment: Kafka must know its ports before it opens them.
     private static func freePorts(_ count: Int) throws(Failure) -> [UInt16] {
-        var sockets: [Int32] = []
-        defer { for socket in sockets { close(socket) } }
-        var ports: [UInt16] = []
-        for _ in 0..<count {
-            let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-            guard descriptor >= 0 else { throw failure("there is no socket") }
-            sockets.append(descriptor)
-            var address = loopback(port: 0)
-            var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-            let isBound = withUnsafeMutablePointer(to: &address) { pointer in
-                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                    bind(descriptor, $0, length) == 0 && getsockname(descriptor, $0, &length) == 0
-                }
-            }
-            guard isBound else { throw failure("there is no free port on loopback") }
-            ports.append(UInt16(bigEndian: address.sin_port))
+        var sockets: [ListeningSocket] = []
+        defer { for socket in sockets { close(socket.descriptor) } }
+        do throws(SystemError) {
+            for _ in 0..<count { sockets.append(try ListeningSocket(host: "127.0.0.1", port: 0)) }
+        } catch {
+            throw Failure(description: "Kafka was not started: \(error)")
         }
-        return ports
-    }
-
-    private static func loopback(port: UInt16) -> sockaddr_in {
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = INADDR_LOOPBACK.bigEndian
-        address.sin_port = port.bigEndian
-        return address
+        return sockets.map(\.port)
     }
 
     // MARK: Its files
-
-    /// The files written before the keeper runs and removes them, folders last.
-    private static let files = ["data/meta.properties", "server.properties", "log4j2.properties", "data", ""]
 
     /// Writes the files it reads; this spares a Java process for `StorageTool format`.
     private static func prepare(_ directory: String, port: UInt16, controller: UInt16) throws(Failure) {
@@ -165,9 +146,9 @@ package final class LocalKafka: Sendable {
     }
 
     private static func write(_ text: String, to path: String) throws(Failure) {
-        guard let file = fopen(path, "we") else { throw failure("\(path) cannot be written") }
-        let isWritten = fputs(text, file) >= 0
-        guard fclose(file) == 0, isWritten else { throw failure("\(path) cannot be written") }
+        guard FileManager.default.createFile(atPath: path, contents: Data(text.utf8)) else {
+            throw failure("\(path) cannot be written")
+        }
     }
 
     private static func failure(_ what: String) -> Failure {
@@ -243,7 +224,10 @@ package final class LocalKafka: Sendable {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { return false }
         defer { close(descriptor) }
-        var address = loopback(port: port)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = INADDR_LOOPBACK.bigEndian
+        address.sin_port = port.bigEndian
         return withUnsafePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                 connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
@@ -257,11 +241,6 @@ package final class LocalKafka: Sendable {
     }
 
     private static func text(of path: String) -> String {
-        guard let file = fopen(path, "re") else { return "" }
-        defer { fclose(file) }
-        var bytes: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 4_096)
-        while case let count = fread(&buffer, 1, buffer.count, file), count > 0 { bytes += buffer[..<count] }
-        return String(decoding: bytes, as: UTF8.self)
+        String(decoding: FileManager.default.contents(atPath: path) ?? Data(), as: UTF8.self)
     }
 }

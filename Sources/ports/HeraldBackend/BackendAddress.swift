@@ -1,9 +1,9 @@
 internal import Foundation
+internal import HeraldHTTP
 internal import HeraldText
 
 /// The backend's address, taken apart and checked.
 package struct BackendAddress: Sendable, Hashable {
-    /// Whether bytes travel encrypted.
     let isEncrypted: Bool
     /// The host, without the brackets of an IPv6 address.
     let host: String
@@ -41,13 +41,7 @@ package struct BackendAddress: Sendable, Hashable {
         basePath = path
     }
 
-    /// Whether the host is this machine.
     var isLoopback: Bool {
-        host == "localhost" || host.hasSuffix(".localhost") || host == "::1" || isLoopbackIPv4
-    }
-
-    private var isLoopbackIPv4: Bool {
-        let numbers = host.split(separator: ".", omittingEmptySubsequences: false)
-        return numbers.count == 4 && numbers.first == "127" && numbers.allSatisfy { UInt8($0) != nil }
+        host == "localhost" || host.hasSuffix(".localhost") || HTTPPeer(host)?.isLoopback ?? false
     }
 }

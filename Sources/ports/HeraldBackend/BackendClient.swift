@@ -119,7 +119,6 @@ public enum BackendClientError: Error, Hashable, Sendable, CustomStringConvertib
     /// The backend's answer is not what its contract says.
     case unexpected(request: String, reason: String)
 
-    /// Whether no answer came.
     package var isUnreachable: Bool { if case .refused(_, let answer) = self { answer.failure != nil } else { false } }
 
     /// One line for people.

@@ -4,7 +4,6 @@ package import HeraldTime
 
 /// A probe of a backend that notifies nobody: GET, which by HTTP's rules changes nothing, on the path of notifications.
 package struct BackendProbe: Sendable {
-    /// The outcome of a probe with credentials.
     package enum Result: Sendable, Equatable {
         case outcome(SingleRequest.Outcome)
         /// There is no access token, and the backend was not asked.
@@ -13,12 +12,10 @@ package struct BackendProbe: Sendable {
 
     private let configuration: BackendConfiguration
 
-    /// A probe of this backend.
     package init(_ configuration: BackendConfiguration) {
         self.configuration = configuration
     }
 
-    /// Whether there are credentials to show.
     package var hasCredentials: Bool { configuration.credentials != .none }
 
     /// Probes as a stranger.

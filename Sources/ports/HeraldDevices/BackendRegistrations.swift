@@ -1,6 +1,5 @@
 internal import Foundation
 
-/// A request for registrations in the backend's contract.
 package struct RegistrationRequest: Sendable {
     package let method: String
     /// The part after the address of registrations, encoded.
@@ -32,7 +31,6 @@ package protocol RegistrationTransport: Sendable {
     var address: String { get }
     /// Makes a request; throws when there is no answer.
     func send(_ request: RegistrationRequest) async throws -> RegistrationReply
-    /// The error for a refusal.
     func refusal(of request: RegistrationRequest, _ reply: RegistrationReply) -> any Error
     /// The error for an answer that violates the contract.
     func mistake(in request: RegistrationRequest, _ reason: String) -> any Error
@@ -45,7 +43,6 @@ package struct BackendRegistrations<Transport: RegistrationTransport>: Registrat
 
     private let transport: Transport
 
-    /// The registrations of the backend that the transport reaches.
     package init(_ transport: Transport) {
         self.transport = transport
     }
@@ -90,42 +87,19 @@ package struct BackendRegistrations<Transport: RegistrationTransport>: Registrat
         return transport.refusal(of: request, gone)
     }
 
+    /// The members have the names of ASP.NET's model.
     private static func json(of device: RegisteredDevice) throws -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        let body = Body(platform: device.platform.rawValue, handle: device.handle.text, tags: device.tags)
-        return String(decoding: try encoder.encode(body), as: UTF8.self)
+        let body: [String: Any] = [
+            "Platform": device.platform.rawValue, "Handle": device.handle.text, "Tags": device.tags,
+        ]
+        let json = try JSONSerialization.data(withJSONObject: body, options: [.sortedKeys, .withoutEscapingSlashes])
+        return String(decoding: json, as: UTF8.self)
     }
 
     /// Encodes all but the characters that RFC 3986 calls unreserved.
     private static func encoded(_ text: String) -> String {
-        let digits = Array("0123456789ABCDEF".utf8)
-        let bytes = text.utf8.flatMap { byte in
-            isUnreserved(byte) ? [byte] : [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 0xF)]]
-        }
-        return String(decoding: bytes, as: UTF8.self)
-    }
-
-    private static func isUnreserved(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"):
-            true
-        default: "-._~".utf8.contains(byte)
-        }
-    }
-}
-
-/// The members have the names of ASP.NET's model.
-private struct Body: Encodable {
-    let platform: String
-    let handle: String
-    let tags: [String]
-
-    private enum CodingKeys: String, CodingKey {
-        case platform = "Platform"
-        case handle = "Handle"
-        case tags = "Tags"
+        let unreserved = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
+        return text.addingPercentEncoding(withAllowedCharacters: CharacterSet(charactersIn: unreserved)) ?? ""
     }
 }
 

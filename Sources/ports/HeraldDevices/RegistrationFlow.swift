@@ -2,7 +2,6 @@
 package struct RegisteredDevice: Sendable, Hashable {
     package let handle: DeviceHandle
     package let platform: Platform
-    /// The tags that reach it.
     package let tags: [String]
 
     package init(handle: DeviceHandle, platform: Platform, tags: [String]) {
@@ -32,7 +31,6 @@ package struct RegistrationFlow<Service: RegistrationService>: Sendable {
     private let store: any RegistrationStore
     private let key: RegistrationKey
 
-    /// The flow of one installation.
     package init(_ service: Service, installation: String, store: any RegistrationStore) {
         self.service = service
         self.store = store

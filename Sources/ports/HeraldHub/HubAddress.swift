@@ -1,6 +1,5 @@
 internal import Foundation
 
-/// Addresses in a hub's answers.
 package enum HubAddress {
     /// Collections whose own address ends in their name.
     private static let collections = [

@@ -8,8 +8,7 @@ extension HubClient {
     ///
     /// - Parameters:
     ///   - format: the value of `ServiceBusNotification-Format`.
-    ///   - tags: a tag expression; what stands in it must have been checked, because without one, or with a wider one,
-    ///     the hub notifies others.
+    ///   - tags: a checked tag expression; without one, or with a wider one, the hub notifies others.
     ///   - isTest: has the hub send at once, to ten devices at most, and answer with what became of it.
     /// - Returns: the answer's body, which only a test has.
     package func send(
@@ -17,26 +16,17 @@ extension HubClient {
         to tags: String, isTest: Bool = false
     ) -> HubResult<[UInt8]> {
         let own = [("ServiceBusNotification-Format", format), ("ServiceBusNotification-Tags", tags)]
-        let outcome = perform(
-            .other("POST", body, mediaType: mediaType), "messages/", query: isTest ? ["test"] : [],
-            headers: (own + headers).map { SingleRequest.Header(name: $0.0, value: $0.1) })
-        switch outcome {
-        case .failure(let kind, let detail): return .failure(.unanswered(kind, detail: detail))
-        // The service says 201, its documents 200.
-        case .response(let response) where response.status == 200 || response.status == 201:
-            return .success(response.body)
-        case .response(let response): return .failure(HubFailure(response))
-        }
+        return HubResult(
+            perform(
+                .other("POST", body, mediaType: mediaType), "messages/", query: isTest ? ["test"] : [],
+                headers: (own + headers).map { SingleRequest.Header(name: $0.0, value: $0.1) })
+        ).map(\.body)
     }
 
     /// Asks whether the hub tells what became of a message: `nil` when it does, `notFound` when it would.
     ///
     /// Blocks.
     package func message(_ id: String) -> HubFailure? {
-        switch perform(.get, "messages/\(id)") {
-        case .failure(let kind, let detail): .unanswered(kind, detail: detail)
-        case .response(let response) where response.status == 200: nil
-        case .response(let response): HubFailure(response)
-        }
+        if case .failure(let failure) = HubResult(perform(.get, "messages/\(id)")) { failure } else { nil }
     }
 }

@@ -45,14 +45,7 @@ public struct HubClient: Sendable {
 
     /// Throws when the text cannot be a hub's name: 1 to 260 letters, digits, `.`, `_`, `-` (and `/` within).
     public static func check(hub: String) throws(InvalidArgument) {
-        let isClean = hub.utf8.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"):
-                true
-            default: "._-/".utf8.contains(byte)
-            }
-        }
+        let isClean = hub.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) || "._-/".contains($0) }
         guard (1...260).contains(hub.utf8.count), isClean, !hub.hasPrefix("/"), !hub.hasSuffix("/") else {
             throw InvalidArgument("the hub's name must be 1 to 260 letters, digits and . _ - /")
         }
@@ -79,15 +72,11 @@ public struct HubClient: Sendable {
             wantedHeaders: wantedHeaders, timeout: timeout, proxy: proxy, tls: tls,
             versions: versions
         ).perform(isCancelled: isCancelled)
-        return switch outcome {
-        case .failure(let kind, let detail):
-            .failure(kind, detail: TrackingID.adding(trackingID, to: detail))
-        case .response(let response):
-            .response(
-                SingleRequest.Response(
-                    status: response.status, retryAfterSeconds: response.retryAfterSeconds, date: response.date,
-                    headers: response.headers.merging([TrackingID.header: trackingID]) { $1 }, body: response.body,
-                    isHTTP2: response.isHTTP2))
+        switch outcome {
+        case .failure(let kind, let detail): return .failure(kind, detail: TrackingID.adding(trackingID, to: detail))
+        case .response(var response):
+            response.headers[TrackingID.header] = trackingID
+            return .response(response)
         }
     }
 }

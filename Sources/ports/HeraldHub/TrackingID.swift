@@ -6,7 +6,6 @@ internal import HeraldBytes
 package enum TrackingID {
     package static let header = "TrackingId"
 
-    /// A new one.
     package static func random() -> String { text(.random(in: 0...(.max)), .random(in: 0...(.max))) }
 
     /// The one of two numbers, in the form of a UUID.

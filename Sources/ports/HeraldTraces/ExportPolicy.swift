@@ -1,15 +1,14 @@
+import Foundation
 import HeraldHTTP
 import HeraldTime
 
 /// Decides what follows a request of spans (OTLP, "OTLP/HTTP Response", "Failures" and "Throttling").
 struct ExportPolicy {
-    /// The next step.
     enum Verdict: Equatable {
         /// The collector has them, except for this many that it refused.
         case exported(refused: Int)
         /// The same request is repeated after a pause.
         case again(after: Milliseconds)
-        /// The spans are given up.
         case dropped
     }
 
@@ -29,12 +28,20 @@ struct ExportPolicy {
     mutating func judge(_ outcome: SingleRequest.Outcome, chance: Double) -> Verdict {
         switch outcome {
         case .response(let response) where (200..<300).contains(response.status):
-            return .exported(refused: ExportAnswer.refusedSpans(in: response.body))
+            return .exported(refused: Self.refusedSpans(in: response.body))
         case .response(let response):
             guard [429, 502, 503, 504].contains(response.status) else { return .dropped }
             return pause(wantedSeconds: response.retryAfterSeconds, chance: chance)
         case .failure: return pause(wantedSeconds: 0, chance: chance)
         }
+    }
+
+    /// The number of spans that the collector refused (`ExportTraceServiceResponse`); 0 for an unreadable body.
+    private static func refusedSpans(in body: [UInt8]) -> Int {
+        let response = (try? JSONSerialization.jsonObject(with: Data(body))) as? [String: Any]
+        let count = (response?["partialSuccess"] as? [String: Any])?["rejectedSpans"]
+        // Protobuf's JSON writes 64-bit numbers as strings; some collectors write plain ones.
+        return max(0, (count as? String).flatMap { Int($0) } ?? count as? Int ?? 0)
     }
 
     private mutating func pause(wantedSeconds: Int64, chance: Double) -> Verdict {

@@ -39,7 +39,6 @@ public struct TraceConfiguration: Sendable {
 /// Makers of spans never wait for it. An absent, slow or wrong collector costs the spans, which are counted; the log
 /// reports the beginning and the end.
 public final class TraceExporter: Sendable {
-    /// The time limit of one request.
     private static let timeout: Milliseconds = .seconds(10)
 
     /// The queue that takes spans.

@@ -29,7 +29,7 @@ let package = Package(
         .target(
             name: "HeraldText", path: "Sources/base/HeraldText", swiftSettings: strict),
         .target(
-            name: "HeraldTelemetry", dependencies: ["HeraldBytes", "HeraldThreads", "HeraldTime"],
+            name: "HeraldTelemetry", dependencies: ["HeraldBytes", "HeraldText", "HeraldThreads", "HeraldTime"],
             path: "Sources/base/HeraldTelemetry", swiftSettings: strict),
         .target(
             name: "HeraldKafka", dependencies: ["CRDKafka", "HeraldText", "HeraldThreads", "HeraldTime"],

@@ -169,7 +169,8 @@ struct MisbehaviourTests {
         expected.isCarriedOut = true
         #expect(rule == expected)
         #expect(
-            try Misbehaviour.rules(json: Misbehaviour.json([rule, .hold(), .hang(), .hangUp()]))
+            try Misbehaviour.rules(
+                json: Array(Misbehaviour.json([rule, .hold(), .hang(), .hangUp()]).compact.utf8))
                 == [rule, .hold(), .hang(), .hangUp()])
         #expect(try Misbehaviour(parsing: "hang") == .hang())
         #expect(try Misbehaviour(parsing: "hold,user=ann") == .hold { $0.user = "ann" })

@@ -266,7 +266,7 @@ struct RegistrationRequestTests {
                 ? Hub.answer(200, Hub.feed(["1", "2", "3"])) : Hub.answer(line.contains("2") ? 404 : 200)
         }
         defer { hub.stop() }
-        #expect(HubRegistrations(hub.client).id(forHandle: "h") == .success("1"))
+        #expect(hub.client.id(forHandle: "h") == .success("1"))
         #expect(
             hub.lines.dropFirst() == [
                 "DELETE /hub/registrations/2?api-version=2020-06", "DELETE /hub/registrations/3?api-version=2020-06",
@@ -286,7 +286,7 @@ struct RegistrationRequestTests {
             + entry("4", "Gcm", "u:ida,$InstallationId:{i}") + entry("5", "Gcm", "u:ida") + "</feed>"
         let hub = try Hub { line, _ in Hub.answer(200, line.hasPrefix("GET") ? feed : "") }
         defer { hub.stop() }
-        guard case .success(let own) = HubRegistrations(hub.client).id(forHandle: "h", tag: "u:ida") else {
+        guard case .success(let own) = hub.client.id(forHandle: "h", tag: "u:ida") else {
             Issue.record("there is no id")
             return
         }
@@ -302,7 +302,7 @@ struct RegistrationRequestTests {
                 : Hub.answer(201, headers: "Location: https://x/hub/registrationids/9\r\n")
         }
         defer { hub.stop() }
-        #expect(HubRegistrations(hub.client).id(forHandle: handle) == .success("9"))
+        #expect(hub.client.id(forHandle: handle) == .success("9"))
         #expect(hub.lines.count == (handle == nil ? 1 : 2))
     }
 }

@@ -1,3 +1,4 @@
+import HeraldText
 import HeraldTime
 
 /// The format of log lines.
@@ -50,10 +51,10 @@ public enum LogFormat: Sendable, Equatable {
         output += level.rawValue.utf8
         if coloured { output += "\u{1B}[0m".utf8 }
         output += String(repeating: " ", count: widestLevel + 1 - level.rawValue.utf8.count).utf8
-        LogText.appendEscaped(message, escapingQuotes: false, to: &output)
+        output += SafeText.escapedAsJSON(message, escapingQuotes: false).utf8
         for field in fields.fields {
             output.append(UInt8(ascii: " "))
-            LogText.appendEscaped(name(of: field), escapingQuotes: true, to: &output)
+            output += SafeText.escapedAsJSON(name(of: field)).utf8
             output.append(UInt8(ascii: "="))
             switch field.value {
             case .string(let text) where LogText.isPlainWord(text): output += text.utf8

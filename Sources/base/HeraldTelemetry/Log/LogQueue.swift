@@ -10,11 +10,9 @@ final class LogQueue: Sendable {
         var pending: [UInt8] = []
         var droppedSinceNotice = 0
         var droppedInAll = 0
-        /// The thread waits for its signal.
         var isIdle = false
         /// No more lines are accepted; the thread gives up at this moment.
         var deadline: MonotonicTime?
-        /// The thread has ended.
         var hasEnded = false
         var isAllWritten = false
     }
@@ -69,7 +67,6 @@ final class LogQueue: Sendable {
         return state.withLock { $0.isAllWritten }
     }
 
-    /// The thread's work.
     func run() {
         var isGood = true
         while isGood, let batch = next() { isGood = write(batch) }

@@ -1,3 +1,5 @@
+import HeraldText
+
 /// The formats in which metrics are written.
 public enum MetricsFormat: Sendable, Equatable, CaseIterable {
     /// Prometheus' text format, version 0.0.4.
@@ -25,12 +27,12 @@ public enum MetricsFormat: Sendable, Equatable, CaseIterable {
 
     /// The format of one media range and its weight in thousandths; `nil` for an unsupported one.
     private static func read(_ range: Substring) -> (Self, Int)? {
-        let parts = range.lowercased().split(separator: ";").map(trimmed)
+        let parts = range.lowercased().split(separator: ";").map(\.trimmed)
         guard let type = parts.first else { return nil }
         var weight = 1_000
-        var version: Substring?
+        var version: String?
         for parameter in parts.dropFirst() {
-            let sides = parameter.split(separator: "=", maxSplits: 1).map(trimmed)
+            let sides = parameter.split(separator: "=", maxSplits: 1).map(\.trimmed)
             guard sides.count == 2 else { continue }
             switch sides[0] {
             case "q": weight = Double(sides[1]).flatMap { (0...1).contains($0) ? Int($0 * 1_000) : nil } ?? 0
@@ -43,11 +45,5 @@ public enum MetricsFormat: Sendable, Equatable, CaseIterable {
         case "text/plain" where version == nil || version == "0.0.4", "text/*", "*/*": return (.prometheusText, weight)
         default: return nil
         }
-    }
-
-    private static func trimmed(_ text: Substring) -> Substring {
-        let start = text.firstIndex { $0 != " " && $0 != "\t" } ?? text.endIndex
-        let end = text.lastIndex { $0 != " " && $0 != "\t" }.map { text.index(after: $0) } ?? text.endIndex
-        return text[start..<max(start, end)]
     }
 }

@@ -4,7 +4,6 @@ import HeraldBytes
 ///
 /// Names are protobuf's in lower camel case, ids are hexadecimal, 64-bit numbers are strings, enumerations are numbers.
 public struct SpanJSON: Sendable {
-    /// The name of the code that makes the spans.
     private static let scope = "herald"
     /// The trace is recorded, and the flag for a remote parent is valid.
     private static let knownPlace: Int64 = 0x101

@@ -82,7 +82,6 @@ public final class SpanQueue: Sendable {
         }
     }
 
-    /// Notes the fate of spans that were taken out.
     package func note(exported: Int = 0, dropped: Int = 0) {
         state.withLock { state in
             state.counts.exported += exported
@@ -96,7 +95,6 @@ public final class SpanQueue: Sendable {
         wakeup.signal()
     }
 
-    /// Drops and counts the waiting spans.
     package func dropAll() {
         state.withLock { state in
             state.counts.dropped += state.waiting.count

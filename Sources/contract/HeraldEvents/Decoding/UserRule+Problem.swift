@@ -2,7 +2,6 @@ import HeraldBytes
 package import HeraldText
 
 extension UserRule {
-    private static let alphabet = ASCIISet("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_@#.:-")
     private static let expression = ASCIISet("!&|() ")
 
     /// The names of invisible characters for people.
@@ -18,7 +17,7 @@ extension UserRule {
         guard user.byteCount > 0 else { return "user is empty; an empty tag could reach everybody" }
         switch self {
         case .tag:
-            let alphabet = Self.alphabet
+            let alphabet = ASCIISet.tag
             for offset in 0..<user.byteCount where !alphabet.contains(user[byteAt: offset]) {
                 return Self.illegalCharacter(in: user, at: offset)
             }

@@ -22,7 +22,6 @@ package final class DemoContext: Sendable {
 
     var bootstrapServers: String { broker.bootstrapServers }
 
-    /// Stops the backend.
     package func stop() { backend.stop() }
 
     package var notices: [String] { [EmbeddedBroker.notice, backend.notice] }

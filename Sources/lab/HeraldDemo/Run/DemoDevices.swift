@@ -1,7 +1,6 @@
 import HeraldEvents
 import HeraldSandbox
 
-/// A device that receives notifications of the demo.
 struct DemoDevice: Sendable {
     let user: String
     let pushService: String
@@ -22,7 +21,7 @@ struct DemoDevice: Sendable {
             let delivered = tracker.results.count {
                 $0.user == device.user && $0.pushService == device.pushService && $0.outcome == .delivered
             }
-            let received = backend.payloads(of: device).count
+            let received = backend.payloads(device).count
             guard delivered != received else { return nil }
             return "\(device.user)'s device on \(device.pushService) received \(received) notifications "
                 + "instead of \(delivered)"

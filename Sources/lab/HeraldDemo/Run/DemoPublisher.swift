@@ -19,7 +19,6 @@ final class DemoPublisher {
 
     deinit { producer.close() }
 
-    /// Hands one event to the client.
     func publish(_ event: DemoEvent) throws {
         let headers = ProducerHeaders(capacity: event.headers.count + 1)
         for header in event.headers { headers.append(name: header.name, value: header.value.utf8.span.bytes) }

@@ -26,7 +26,6 @@ package final class DemoRun {
     private var screen: LiveScreen?
     private var schedule: DemoSchedule
 
-    /// The end of a run.
     package enum End: Sendable {
         /// Every expected outcome arrived and was right; a watched run may be ended at any time.
         case good
@@ -70,10 +69,16 @@ package final class DemoRun {
     /// Blocks; call it once.
     package func run(_ worker: Worker) throws -> End {
         let isLive = screen != nil
-        let thread = try WorkerThread(worker, wakeup: wakeup)
-        let outcome = Result { try play(thread) }
-        thread.stop()
-        let drained = Result { try serve { thread.end != nil } }
+        let end = Guarded<WorkerEnd?>(nil)
+        let thread = try OwnThread(name: "worker") { [wakeup] in
+            let result = worker.run()
+            end.withLock { $0 = result }
+            wakeup.signal()
+        }
+        let hasEnded = { end.withLock { $0 != nil } }
+        let outcome = Result { try play(until: hasEnded) }
+        worker.stop()
+        let drained = Result { try serve(until: hasEnded) }
         thread.join()
         let read = Result { try readToTheEnd() }
         if screen != nil {
@@ -82,7 +87,7 @@ package final class DemoRun {
         }
         screen = nil
         for line in log.drainLines() { console.complain(line) }
-        if case .failed(let sentence) = thread.end { throw CommandFailure(sentence) }
+        if case .failed(let sentence) = end.withLock({ $0 }) { throw CommandFailure(sentence) }
         try outcome.get()
         try drained.get()
         try read.get()
@@ -91,8 +96,8 @@ package final class DemoRun {
 
     // MARK: The stream
 
-    private func play(_ worker: WorkerThread) throws {
-        while worker.end == nil {
+    private func play(until isOver: () -> Bool) throws {
+        while !isOver() {
             if stopped.withLock({ $0 }) { schedule.stop() }
             switch schedule.next(isSettled: tracker.isSettled, now: elapsed) {
             case .publish(let count): for _ in 0..<count { try publishNext() }
@@ -122,7 +127,7 @@ package final class DemoRun {
         wakeup.drain()
         try publisher.serve()
         // Calls first: an outcome before its call would look like an outcome without one.
-        tracker.add(context.backend.calls)
+        tracker.add(context.backend.calls())
         let hasRead = try watcher.read(into: &tracker)
         try show()
         guard !hasRead else { return }
@@ -142,7 +147,7 @@ package final class DemoRun {
     private func readToTheEnd() throws {
         let end = elapsed + Self.readingTime
         while try !watcher.hasReadAll(), elapsed < end { try serveOnce(until: elapsed + Self.frameInterval) }
-        tracker.add(context.backend.calls)
+        tracker.add(context.backend.calls())
         try show()
     }
 
@@ -193,30 +198,4 @@ package final class DemoRun {
         guard differences.isEmpty else { return .bad }
         return isIncomplete && !isLive ? .interrupted : .good
     }
-}
-
-/// The worker on a thread of its own.
-private final class WorkerThread {
-    private let worker: Worker
-    private let thread: OwnThread
-    private let outcome: Guarded<WorkerEnd?>
-
-    /// Starts it; `wakeup` is signalled when it has ended.
-    init(_ worker: Worker, wakeup: Wakeup) throws {
-        let outcome = Guarded<WorkerEnd?>(nil)
-        thread = try OwnThread(name: "worker") {
-            let end = worker.run()
-            outcome.withLock { $0 = end }
-            wakeup.signal()
-        }
-        self.outcome = outcome
-        self.worker = worker
-    }
-
-    /// The worker's end; nil while it runs.
-    var end: WorkerEnd? { outcome.withLock { $0 } }
-
-    func stop() { worker.stop() }
-
-    func join() { thread.join() }
 }

@@ -24,7 +24,6 @@ package final class LogPipe: Sendable {
         close(writingEnd)
     }
 
-    /// The complete lines received so far.
     func drainLines() -> [String] {
         rest.withLock { rest in
             var piece = [UInt8](repeating: 0, count: Self.pieceBytes)

@@ -32,7 +32,7 @@ struct DemoReport {
     func write(_ devices: ArraySlice<DemoDevice>, _ backend: DemoBackend) throws {
         guard format == .table else { return }
         for device in devices {
-            let payloads = backend.payloads(of: device)
+            let payloads = backend.payloads(device)
             try console.print("")
             let count =
                 switch payloads.count {

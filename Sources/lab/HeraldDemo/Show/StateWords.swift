@@ -2,7 +2,6 @@ import HeraldCommandLine
 import HeraldEvents
 import HeraldTime
 
-/// The words for a state in the live table.
 struct StateWords {
     private let words: String
     /// Left out where room is short.

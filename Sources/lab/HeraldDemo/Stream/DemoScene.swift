@@ -21,13 +21,11 @@ struct DemoScene: Sendable {
     var expiresAfter: Milliseconds?
     /// Its `notBefore`, relative to its publication.
     var notBeforeAfter: Milliseconds?
-    /// The backend's misbehaviour when called for the user.
     var rules: [Misbehaviour] = []
     /// The expected outcomes, one for each push service; an event that does not decode has one without.
     var expected: [ExpectedOutcome]
 }
 
-/// The expected outcome of an event for one push service.
 struct ExpectedOutcome: Sendable, Equatable {
     /// The push service; nil when the event does not decode or breaks a rule.
     var pushService: String?
@@ -35,7 +33,6 @@ struct ExpectedOutcome: Sendable, Equatable {
     var reason: DeadLetterReason?
     var status: Int?
     var calls: Int
-    /// Whether the event passes through a retry topic.
     var waits = false
 
     static func delivered(_ pushService: String, calls: Int = 1, waits: Bool = false) -> Self {

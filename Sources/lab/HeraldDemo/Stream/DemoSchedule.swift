@@ -18,7 +18,6 @@ struct DemoSchedule {
         case end
     }
 
-    /// The duration of publishing in a live demo.
     static let liveTime: Milliseconds = .seconds(30)
     private static let liveInterval: Milliseconds = .milliseconds(600)
     /// The time after the last publication at which an unsettled event counts as lost.
@@ -40,7 +39,6 @@ struct DemoSchedule {
 
     private(set) var isPublishing = true
 
-    /// Ends the demo at the next step.
     mutating func stop() { isStopped = true }
 
     /// The next step.

@@ -10,7 +10,6 @@ enum DemoScript {
     static let delays = ["1s", "3s"]
     /// The maximum number of calls per push service: the first, two immediate retries, one after each delay.
     static let callLimit = 5
-    /// A text longer than a message may be.
     private static let tooLong = String(repeating: "and on ", count: 600)
 
     /// Every scene; the first is delivered at once and shows that the worker is running.

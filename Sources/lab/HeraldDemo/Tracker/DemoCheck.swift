@@ -1,7 +1,6 @@
 import HeraldEvents
 import HeraldSandbox
 
-/// Compares what happened with the expected outcomes of the stream.
 struct DemoCheck {
     /// The differences, one line each; empty when everything is right.
     private(set) var differences: [String] = []

@@ -24,14 +24,12 @@ struct DemoTracker {
         entries.append(TrackedEvent(event))
     }
 
-    /// Notes the position of the event's request record.
     mutating func placed(_ number: Int, at origin: Origin) {
         guard entries.indices.contains(number) else { return }
         numbers[origin] = number
         for fact in unplaced.removeValue(forKey: origin) ?? [] { entries[number].add(fact) }
     }
 
-    /// Adds a record of a results, dead-letter or retry topic.
     mutating func add(_ fact: Fact, origin: Origin) {
         if let number = numbers[origin] {
             entries[number].add(fact)
@@ -53,13 +51,11 @@ struct DemoTracker {
         }
     }
 
-    /// Records that belong to no event of the stream.
     var strayFactCount: Int { unplaced.values.reduce(0) { $0 + $1.count } }
 
     /// Whether every published event has all its outcomes.
     var isSettled: Bool { entries.allSatisfy(\.isSettled) }
 
-    /// Every result, in the order of the events.
     var results: [NotificationResult] { entries.flatMap(\.results) }
 
     var openCount: Int { entries.reduce(0) { $0 + $1.openCount } }

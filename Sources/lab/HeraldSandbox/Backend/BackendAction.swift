@@ -1,7 +1,7 @@
-import FoundationEssentials
 import HeraldHTTP
+import HeraldText
 
-/// A request to the backend proper, read and checked; a separate step carries it out, in memory or on a hub.
+/// A request to the reference backend, read and checked; a separate step carries it out, in memory or on a hub.
 enum BackendAction {
     case giveID(handle: String?)
     case put(id: String, platform: PushPlatform, handle: String, tags: [String])
@@ -10,22 +10,48 @@ enum BackendAction {
     /// Greets the caller's own devices on every push service.
     case greet
     case inbox(handle: String)
-    case control
-    /// Nothing to carry out: the reply is already known.
-    case decided(BackendReply)
+    case misbehaviour
+    case calls
+    /// Nothing to carry out: the backend refuses the request.
+    case refused(Reply)
+    case unknown
 
-    /// Reads the request of an authenticated caller.
-    init(_ request: HTTPRequest, _ route: BackendRoute) {
-        switch (route, request.method) {
-        case (.newRegistration, "POST"): self = Self.giveID(request)
-        case (.registration(let id), "PUT"): self = Self.put(id, request)
-        case (.registration(let id), "DELETE"): self = .delete(id: id)
-        case (.notifications, "POST"): self = Self.notify(request)
-        case (.inbox(let handle), "GET"): self = .inbox(handle: handle)
-        case (.misbehaviour, _), (.calls, _): self = .control
-        case (.unknown, _): self = .decided(.failure(404, "there is nothing at \(request.target.path)"))
-        case (.newRegistration, _), (.registration, _), (.notifications, _), (.inbox, _):
-            self = .decided(.failure(405, "\(request.method) is not possible at \(request.target.path)"))
+    /// Reads a request; the names of addresses are case-insensitive, as in ASP.NET.
+    init(_ request: HTTPRequest) {
+        let segments = request.target.segments
+        let name = segments.prefix(2).joined(separator: "/").lowercased()
+        switch (name, segments.count, request.method) {
+        case ("api/register", 2, "POST"): self = Self.giveID(request)
+        case ("api/register", 3, "PUT"): self = Self.put(segments[2], request)
+        case ("api/register", 3, "DELETE"): self = .delete(id: segments[2])
+        case ("api/notifications", 2, "POST"): self = Self.notify(request)
+        case ("api/inbox", 3, "GET"): self = .inbox(handle: segments[2])
+        case ("sandbox/misbehaviour", 2, _): self = .misbehaviour
+        case ("sandbox/calls", 2, _): self = .calls
+        case ("api/register", 2...3, _), ("api/notifications", 2, _), ("api/inbox", 3, _):
+            self = .refused(.notAllowed(request))
+        default: self = .unknown
+        }
+    }
+
+    /// Whether it is a call for a notification, which is recorded.
+    static func isNotification(_ request: HTTPRequest) -> Bool {
+        request.method == "POST" && request.target.segments.map { $0.lowercased() } == ["api", "notifications"]
+    }
+
+    /// Whether it belongs to the backend proper, which may misbehave, and not to the sandbox's controls.
+    var mayMisbehave: Bool {
+        switch self {
+        case .giveID, .put, .delete, .notify, .greet, .inbox, .refused: true
+        case .misbehaviour, .calls, .unknown: false
+        }
+    }
+
+    /// Whether it concerns devices and notifications, which a hub may have.
+    var isForHub: Bool {
+        switch self {
+        case .giveID, .put, .delete, .notify, .greet, .inbox: true
+        case .misbehaviour, .calls, .refused, .unknown: false
         }
     }
 
@@ -43,22 +69,28 @@ enum BackendAction {
         tags.first { $0.hasPrefix("username:") && $0 != "username:" + caller }
     }
 
+    private static func refused(_ status: Int, _ fault: String) -> Self { .refused(.failure(status, fault)) }
+
     private static func giveID(_ request: HTTPRequest) -> Self {
         let handles = request.target.values(of: "handle")
-        guard handles.count < 2 else { return .decided(.failure(400, "more than one handle")) }
+        guard handles.count < 2 else { return refused(400, "more than one handle") }
         // ASP.NET treats an empty value as a missing one.
         return .giveID(handle: handles.first.flatMap { $0.isEmpty ? nil : $0 })
     }
 
     private static func put(_ id: String, _ request: HTTPRequest) -> Self {
-        guard let device = try? JSONDecoder().decode(DeviceDescription.self, from: Data(request.body)) else {
-            return .decided(.failure(400, #"expected {"Platform": "...", "Handle": "...", "Tags": ["..."]}"#))
+        // Names are case-insensitive, as in ASP.NET.
+        let members = (try? JSONValue(document: request.body))?.members ?? [:]
+        let device = Dictionary(members.map { ($0.key.lowercased(), $0.value) }) { $1 }
+        let tags = (device["tags"] ?? []).elements
+        guard let platform = device["platform"]?.text, let handle = device["handle"]?.text,
+            let texts = tags?.compactMap(\.text), texts.count == tags?.count
+        else { return refused(400, #"expected {"Platform": "...", "Handle": "...", "Tags": ["..."]}"#) }
+        guard let platform = PushPlatform(rawValue: platform) else {
+            return refused(400, "the platform is not one of wns, gcm, apns")
         }
-        guard let platform = PushPlatform(rawValue: device.platform) else {
-            return .decided(.failure(400, "the platform is not one of wns, gcm, apns"))
-        }
-        guard !device.handle.isEmpty else { return .decided(.failure(400, "the handle is empty")) }
-        return .put(id: id, platform: platform, handle: device.handle, tags: device.tags)
+        guard !handle.isEmpty else { return refused(400, "the handle is empty") }
+        return .put(id: id, platform: platform, handle: handle, tags: texts)
     }
 
     private static func notify(_ request: HTTPRequest) -> Self {
@@ -67,40 +99,16 @@ enum BackendAction {
         if services.isEmpty, users.isEmpty, request.body.isEmpty { return .greet }
         guard services.count == 1, users.count == 1, let name = services.first, let user = users.first, !name.isEmpty,
             !user.isEmpty
-        else { return .decided(.failure(400, "expected pns and to_tag, once each, or no query and no body")) }
+        else { return refused(400, "expected pns and to_tag, once each, or no query and no body") }
         guard !user.contains(where: { "|&!()".contains($0) }) else {
-            return .decided(.failure(400, "no user can have this name: it would be an expression of tags"))
+            return refused(400, "no user can have this name: it would be an expression of tags")
         }
-        guard let message = try? JSONDecoder().decode(String.self, from: Data(request.body)) else {
-            return .decided(.failure(400, "the body is not a JSON string"))
+        guard case .string(let message)? = try? JSONValue(document: request.body) else {
+            return refused(400, "the body is not a JSON string")
         }
         guard let platform = PushPlatform(rawValue: name.lowercased()) else {
-            return .decided(.failure(500, "the push service is not one of wns, gcm, apns"))
+            return refused(500, "the push service is not one of wns, gcm, apns")
         }
         return .notify(platform, user: user, message: message)
-    }
-}
-
-/// The body of `PUT /api/register/{id}`; names are case-insensitive, as in ASP.NET.
-struct DeviceDescription: Decodable {
-    var platform: String
-    var handle: String
-    var tags: [String]
-
-    private struct Key: CodingKey {
-        let stringValue: String
-        var intValue: Int? { nil }
-        init(stringValue: String) { self.stringValue = stringValue }
-        init?(intValue: Int) { nil }
-    }
-
-    init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: Key.self)
-        func key(_ name: String) -> Key {
-            container.allKeys.first { $0.stringValue.lowercased() == name } ?? Key(stringValue: name)
-        }
-        platform = try container.decode(String.self, forKey: key("platform"))
-        handle = try container.decode(String.self, forKey: key("handle"))
-        tags = try container.decodeIfPresent([String].self, forKey: key("tags")) ?? []
     }
 }

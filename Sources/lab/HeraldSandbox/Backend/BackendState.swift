@@ -1,3 +1,5 @@
+import HeraldHTTP
+import HeraldText
 import HeraldTime
 
 /// The state of the reference backend, as a value: devices, inboxes, rules and calls.
@@ -10,30 +12,55 @@ struct BackendState: Sendable {
     /// The record that a call with this key is made for.
     private let recordOfCall: (@Sendable (String) -> RecordedCall.Record?)?
 
-    init(
-        prefix: String, inboxLimit: Int, callLimit: Int, misbehaviour: [Misbehaviour],
-        recordOfCall: (@Sendable (String) -> RecordedCall.Record?)? = nil
-    ) {
-        self.recordOfCall = recordOfCall
+    init(_ configuration: ReferenceBackend.Configuration, prefix: String) {
+        recordOfCall = configuration.recordOfCall
         devices = DeviceRegistry(prefix: prefix)
-        inbox = Inbox(entryLimit: inboxLimit)
-        rules = MisbehaviourRules(misbehaviour)
-        calls = BoundedLog(limit: callLimit)
+        inbox = Inbox(entryLimit: configuration.inboxLimit)
+        rules = MisbehaviourRules(configuration.misbehaviour)
+        calls = BoundedLog(limit: configuration.callLimit)
     }
 
-    /// Sends a message to one user's devices on one service; a user without devices is not an error.
-    mutating func notify(_ user: String, on platform: PushPlatform, message: String, from caller: String, at: WallTime)
-    {
-        deliver(
-            "From \(caller): \(message)", to: devices.devices(ofUser: user).filter { $0.platform == platform }, at: at)
+    /// Carries out an authenticated caller's action in memory.
+    mutating func reply(to request: HTTPRequest, _ action: BackendAction, caller: String, at now: WallTime) -> Reply {
+        switch action {
+        case .giveID(let handle):
+            guard let id = devices.giveID(forHandle: handle) else {
+                return .failure(503, "the reference backend keeps at most \(DeviceRegistry.limit) registrations")
+            }
+            return .json(.string(id))
+        case .put(let id, let platform, let handle, let tags):
+            return devices.put(id, platform: platform, handle: handle, tags: tags, owner: caller)
+        case .delete(let id):
+            devices.delete(id)
+            return .ok
+        case .notify(let platform, let user, let message):
+            // A user without devices is not an error.
+            deliver("From \(caller): \(message)", to: devices.devices(ofUser: user, on: platform), at: now)
+            return .ok
+        case .greet:
+            deliver("Hello, \(caller)", to: devices.devices(ofUser: caller), at: now)
+            return .ok
+        case .inbox(let handle):
+            var reply = Reply.json(.array(inbox.entries(of: handle).map(\.json)))
+            let dropped = inbox.droppedCount(of: handle)
+            if dropped > 0 { reply.headers.append(name: "Sandbox-Dropped", value: "\(dropped)") }
+            return reply
+        case .refused(let reply): return reply
+        case .unknown: return .failure(404, "there is nothing at \(request.target.path)")
+        case .misbehaviour, .calls:
+            guard request.isFromLoopback else { return .failure(403, "only this machine may control the sandbox") }
+        }
+        switch (action, request.method) {
+        case (.misbehaviour, _): return rules.reply(to: request)
+        case (_, "GET"): return .lines(shownCalls(now: now).map(\.jsonLine))
+        case (_, "DELETE"):
+            // The numbers of forgotten calls are not reused.
+            calls.removeAll()
+            return .ok
+        default: return .notAllowed(request)
+        }
     }
 
-    /// Sends a greeting to the caller's own devices on every service.
-    mutating func greet(_ caller: String, at: WallTime) {
-        deliver("Hello, \(caller)", to: devices.devices(ofUser: caller), at: at)
-    }
-
-    /// Numbers a call and keeps it.
     mutating func record(_ call: RecordedCall) -> RecordedCall {
         var call = call
         lastCallNumber += 1
@@ -43,22 +70,18 @@ struct BackendState: Sendable {
     }
 
     /// The calls with their records; a call whose record may still become known is left out.
-    func shownCalls(now: WallTime) -> [RecordedCall] {
+    private func shownCalls(now: WallTime) -> [RecordedCall] {
         guard let recordOfCall else { return calls.elements }
         return calls.elements.compactMap { call in
             var call = call
             call.record = call.idempotencyKey.flatMap(recordOfCall)
-            let mayCome =
-                call.idempotencyKey != nil && now.milliseconds - call.receivedAt.milliseconds < Self.recordPatience
+            let mayCome = call.idempotencyKey != nil && now.time(since: call.receivedAt) < Self.recordPatience
             return call.record == nil && mayCome ? nil : call
         }
     }
 
-    /// The time within which a call's record may still become known (milliseconds).
-    private static let recordPatience: Int64 = 1_000
-
-    /// Forgets the calls so far; their numbers are not reused.
-    mutating func forgetCalls() { calls.removeAll() }
+    /// The time within which a call's record may still become known.
+    private static let recordPatience: Milliseconds = .seconds(1)
 
     private mutating func deliver(_ text: String, to devices: [DeviceRegistry.Device], at: WallTime) {
         for device in devices {

@@ -5,7 +5,6 @@ import HeraldText
 final class CallLogFile: Sendable {
     private let descriptor: Int32
 
-    /// Opens the file for appending.
     init(path: String) throws(InputError) {
         descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {

@@ -5,20 +5,10 @@ import HeraldText
 ///
 /// A value without clock or randomness. Ids of another run are unknown, because each run has its own prefix.
 struct DeviceRegistry {
-    /// A device's own description and its owner.
-    struct Device: Equatable {
-        var platform: PushPlatform
-        var handle: String
-        /// Includes the tag `username:{owner}`, which the backend adds.
-        var tags: [String]
-        var owner: String
-    }
-
-    enum PutOutcome: Equatable {
-        case done
-        case foreignTag(String)
-        /// The id was deleted or never issued.
-        case gone
+    struct Device {
+        let platform: PushPlatform
+        let handle: String
+        let owner: String
     }
 
     /// The maximum number of registrations, with or without a device.
@@ -32,8 +22,8 @@ struct DeviceRegistry {
     private let prefix: String
     private var lastNumber = 0
     private var registrations: [String: Registration] = [:]
-    private var idsByHandle: [String: Set<String>] = [:]
-    private var idsByOwner: [String: Set<String>] = [:]
+    private var idsByHandle = IDIndex()
+    private var idsByOwner = IDIndex()
 
     init(prefix: String) {
         self.prefix = prefix
@@ -43,8 +33,8 @@ struct DeviceRegistry {
     ///
     /// `nil` when the limit is reached.
     mutating func giveID(forHandle handle: String?) -> String? {
-        if let handle, let first = inOrder(idsByHandle[handle]).first {
-            for other in inOrder(idsByHandle[handle]).dropFirst() { delete(other) }
+        if let handle, case let known = inOrder(idsByHandle[handle]), let first = known.first {
+            for other in known.dropFirst() { delete(other) }
             return first
         }
         guard registrations.count < Self.limit else { return nil }
@@ -54,16 +44,13 @@ struct DeviceRegistry {
         return id
     }
 
-    /// Creates or replaces the device of a registration for its owner.
-    mutating func put(_ id: String, platform: PushPlatform, handle: String, tags: [String], owner: String) -> PutOutcome
-    {
-        let ownTag = "username:" + owner
-        if let foreign = BackendAction.foreignTag(tags, caller: owner) { return .foreignTag(foreign) }
+    /// Creates or replaces the device of a registration for its owner; the answer is 403 for a tag of another user,
+    /// and 410 for an id that was deleted or never issued.
+    mutating func put(_ id: String, platform: PushPlatform, handle: String, tags: [String], owner: String) -> Reply {
+        if BackendAction.foreignTag(tags, caller: owner) != nil { return .foreignTag }
         guard registrations[id] != nil else { return .gone }
-        setDevice(of: id, nil)
-        let allTags = tags.contains(ownTag) ? tags : tags + [ownTag]
-        setDevice(of: id, Device(platform: platform, handle: handle, tags: allTags, owner: owner))
-        return .done
+        setDevice(of: id, Device(platform: platform, handle: handle, owner: owner))
+        return .ok
     }
 
     /// Deletes a registration; a missing one is not an error.
@@ -72,34 +59,48 @@ struct DeviceRegistry {
         registrations[id] = nil
     }
 
-    /// The devices with the tag `username:{user}`, in the order of their ids.
+    /// The devices with the tag `username:{user}`, in the order of their ids, perhaps those on one push service.
     ///
     /// Tags of other users are refused, so these are the user's own devices.
-    func devices(ofUser user: String) -> [Device] {
+    func devices(ofUser user: String, on platform: PushPlatform? = nil) -> [Device] {
         inOrder(idsByOwner[user]).compactMap { registrations[$0]?.device }
+            .filter { platform == nil || $0.platform == platform }
     }
 
     private mutating func setDevice(of id: String, _ device: Device?) {
         if let former = registrations[id]?.device {
-            Self.remove(id, from: &idsByHandle, at: former.handle)
-            Self.remove(id, from: &idsByOwner, at: former.owner)
+            idsByHandle.remove(id, at: former.handle)
+            idsByOwner.remove(id, at: former.owner)
         }
         registrations[id]?.device = device
         if let device {
-            idsByHandle[device.handle, default: []].insert(id)
-            idsByOwner[device.owner, default: []].insert(id)
+            idsByHandle.insert(id, at: device.handle)
+            idsByOwner.insert(id, at: device.owner)
         }
     }
 
-    private static func remove(_ id: String, from index: inout [String: Set<String>], at key: String) {
-        index[key]?.remove(id)
-        if index[key]?.isEmpty == true { index[key] = nil }
+    private func inOrder(_ ids: Set<String>) -> [String] {
+        ids.sorted { registrations[$0]?.number ?? 0 < registrations[$1]?.number ?? 0 }
     }
+}
 
-    private func inOrder(_ ids: Set<String>?) -> [String] {
-        guard let ids else { return [] }
-        return ids.sorted { registrations[$0]?.number ?? 0 < registrations[$1]?.number ?? 0 }
+/// Ids by a property that several may share.
+struct IDIndex: Sendable {
+    private var ids: [String: Set<String>] = [:]
+
+    subscript(_ key: String) -> Set<String> { ids[key] ?? [] }
+
+    mutating func insert(_ id: String, at key: String) { ids[key, default: []].insert(id) }
+
+    mutating func remove(_ id: String, at key: String) {
+        ids[key]?.remove(id)
+        if ids[key]?.isEmpty == true { ids[key] = nil }
     }
+}
+
+extension Reply {
+    static let foreignTag = Self.failure(403, "a tag names another user")
+    static let gone = Self.failure(410, "the registration is gone")
 }
 
 /// A push service known to the reference backend, with the payloads of its devices.

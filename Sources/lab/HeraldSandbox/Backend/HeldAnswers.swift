@@ -16,11 +16,6 @@ final class HeldAnswers: Sendable, Equatable {
     var count: Int { state.withLock { $0.answers.count } }
 
     /// Holds an answer; no thread of the server waits for it.
-    func answer(_ response: HTTPResponse) -> HTTPAnswer {
-        .respondWhenReady { [self] responder in hold(response, for: responder) }
-    }
-
-    /// Holds an answer.
     func hold(_ response: HTTPResponse, for responder: HTTPResponder) {
         let isOver = state.withLock { state in
             if !state.isOver { state.answers.append((responder, response)) }
@@ -29,7 +24,6 @@ final class HeldAnswers: Sendable, Equatable {
         if isOver { responder.respond(response) }
     }
 
-    /// Sends this many answers, oldest first.
     func release(_ count: Int) {
         let released = state.withLock { state in
             let first = Array(state.answers.prefix(count))
@@ -39,7 +33,6 @@ final class HeldAnswers: Sendable, Equatable {
         for (responder, response) in released { responder.respond(response) }
     }
 
-    /// Sends all answers and holds no more.
     func end() {
         state.withLock { $0.isOver = true }
         release(.max)

@@ -2,10 +2,14 @@ import HeraldText
 import HeraldTime
 
 /// A notification that a device received from the reference backend.
-struct InboxEntry: Equatable {
-    var platform: PushPlatform
-    var payload: String
-    var at: WallTime
+struct InboxEntry {
+    let platform: PushPlatform
+    let payload: String
+    let at: WallTime
+
+    var json: JSONValue {
+        ["pns": .string(platform.rawValue), "payload": .string(payload), "at": .string(RFC3339.text(at))]
+    }
 }
 
 /// The devices' notifications; only the newest of each device, and of the newest devices, are kept.
@@ -32,18 +36,5 @@ struct Inbox<Entry: Sendable>: Sendable {
     /// The device's notifications, oldest first; empty for a handle without any.
     func entries(of handle: String) -> [Entry] { entries[handle]?.elements ?? [] }
 
-    /// The number of the device's notifications dropped for newer ones.
     func droppedCount(of handle: String) -> Int { entries[handle]?.droppedCount ?? 0 }
-}
-
-extension [InboxEntry] {
-    var json: [UInt8] {
-        let entries: [JSONValue] = map { entry in
-            [
-                "pns": .string(entry.platform.rawValue), "payload": .string(entry.payload),
-                "at": .string(RFC3339.text(entry.at)),
-            ]
-        }
-        return JSONValue.array(entries).bytes
-    }
 }

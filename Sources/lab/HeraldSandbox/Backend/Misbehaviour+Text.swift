@@ -1,9 +1,7 @@
-import FoundationEssentials
 package import HeraldText
 import HeraldTime
 
 extension Misbehaviour {
-    /// A description of the text form.
     package static let textForm = "name=value, comma-separated, of " + names.joined(separator: ", ")
 
     private static let names = [
@@ -41,26 +39,23 @@ extension Misbehaviour {
 
     /// Reads a JSON array of rules, each an object with the names of the text form.
     package static func rules(json: [UInt8]) throws(InputError) -> [Self] {
-        let objects: [[String: Scalar]]
-        do {
-            objects = try JSONDecoder().decode([[String: Scalar]].self, from: Data(json))
-        } catch {
-            throw InputError(#"expected a JSON array of flat objects, such as [{"pns":"gcm","status":503,"calls":3}]"#)
-        }
+        let form = InputError(#"expected a JSON array of flat objects, such as [{"pns":"gcm","status":503,"calls":3}]"#)
+        guard let values = (try? JSONValue(document: json))?.elements else { throw form }
         var rules: [Self] = []
-        for object in objects {
+        for value in values {
+            guard case .object(let members) = value else { throw form }
             var rule = Self()
-            for (name, value) in object { try rule.set(name, to: value.text) }
+            for member in members {
+                guard let text = member.value.flag else { throw form }
+                try rule.set(member.name, to: text)
+            }
             try rule.check()
             rules.append(rule)
         }
         return rules
     }
 
-    /// The rules as a JSON array that ``rules(json:)`` reads.
-    package static func json(_ rules: [Self]) -> [UInt8] {
-        JSONValue.array(rules.map { .object($0.members) }).bytes
-    }
+    static func json(_ rules: [Self]) -> JSONValue { .array(rules.map { .object($0.members) }) }
 
     private mutating func set(_ name: String, to value: String) throws(InputError) {
         switch name {
@@ -151,22 +146,17 @@ extension Misbehaviour {
         ]
         return members.compactMap(\.self)
     }
+}
 
-    /// A JSON string, number or boolean, as the text of a flag.
-    private struct Scalar: Decodable {
-        let text: String
-
-        init(from decoder: any Decoder) throws {
-            let container = try decoder.singleValueContainer()
-            if let boolean = try? container.decode(Bool.self) {
-                text = "\(boolean)"
-            } else if let integer = try? container.decode(Int.self) {
-                text = "\(integer)"
-            } else if let number = try? container.decode(Double.self) {
-                text = "\(number)"
-            } else {
-                text = try container.decode(String.self)
-            }
+extension JSONValue {
+    /// A string, number or boolean, as the text of a flag.
+    fileprivate var flag: String? {
+        switch self {
+        case .bool(let value): "\(value)"
+        case .integer(let value): "\(value)"
+        case .number(let value): "\(value)"
+        case .string(let value): value
+        case .null, .array, .object: nil
         }
     }
 }

@@ -21,7 +21,6 @@ package struct Misbehaviour: Sendable, Equatable {
     package var user: String?
     /// The push services it applies to; `*` matches anything.
     package var pns: String?
-    /// The number of calls it applies to.
     package var calls: Int?
     /// The number of first calls of each idempotency key it applies to; calls without a key are left alone.
     package var callsPerKey: Int?
@@ -29,9 +28,7 @@ package struct Misbehaviour: Sendable, Equatable {
     package var share: Double?
     /// The seed of the random numbers for ``share`` and for a latency's range.
     package var seed: UInt64 = 1
-    /// The calls per second above which it applies.
     package var perSecond: Int?
-    /// The delay of the answer in milliseconds.
     package var latency: ClosedRange<Milliseconds>?
     /// The effect instead of the proper answer; `nil` for a rule that only delays.
     package var effect: Effect?
@@ -40,18 +37,14 @@ package struct Misbehaviour: Sendable, Equatable {
     /// Whether devices get the notification before the rule takes effect, as when only the answer is lost.
     package var isCarriedOut = false
 
-    /// A rule that answers with a status.
     package static func status(_ status: Int, _ change: (inout Self) -> Void = { _ in }) -> Self {
         made(.respond(status: status), change)
     }
 
-    /// A rule that holds the proper answers until they are released.
     package static func hold(_ change: (inout Self) -> Void = { _ in }) -> Self { made(.hold, change) }
 
-    /// A rule that never answers.
     package static func hang(_ change: (inout Self) -> Void = { _ in }) -> Self { made(.hang, change) }
 
-    /// A rule that closes the connection without an answer.
     package static func hangUp(_ change: (inout Self) -> Void = { _ in }) -> Self { made(.hangUp, change) }
 
     /// A rule that only delays.

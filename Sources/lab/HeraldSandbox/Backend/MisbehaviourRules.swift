@@ -17,7 +17,6 @@ struct MisbehaviourRules {
         var effect: Misbehaviour.Effect?
         var retryAfter: String?
         var isCarriedOut = false
-        /// The place that holds the answer, if a rule says so.
         var held: HeldAnswers?
 
         /// Whether the request is carried out and gets the proper answer.
@@ -28,21 +27,23 @@ struct MisbehaviourRules {
             guard let retryAfter, retryAfter.hasPrefix("date+"), let seconds = Int64(retryAfter.dropFirst(5)) else {
                 return retryAfter
             }
-            return HTTPDate.text(
-                now.advanced(by: .seconds(seconds)))
+            return HTTPDate.text(now.advanced(by: .seconds(seconds)))
+        }
+
+        /// What becomes of the response; without one the connection hangs or is closed.
+        func answer(_ response: HTTPResponse?) -> HTTPAnswer {
+            guard let response else { return effect == .hang ? .hang : .hangUp(after: latency.duration) }
+            if let held { return .respondWhenReady { held.hold(response, for: $0) } }
+            return .respondLater(response, after: latency.duration)
         }
     }
 
-    /// The reference backend's path of notifications.
-    static let notificationsPath = "/api/notifications"
-
-    /// The answers held by rules.
     private(set) var held = HeldAnswers()
     private let defaultPath: String
     private var rules: [RuleState]
 
     /// Rules without a path apply to `defaultPath`.
-    init(_ rules: [Misbehaviour], defaultPath: String = Self.notificationsPath) {
+    init(_ rules: [Misbehaviour], defaultPath: String = "/api/notifications") {
         self.defaultPath = defaultPath
         self.rules = rules.map { RuleState($0, defaultPath: defaultPath) }
     }
@@ -53,8 +54,6 @@ struct MisbehaviourRules {
         held.end()
         held = HeldAnswers()
     }
-
-    var misbehaviours: [Misbehaviour] { rules.map(\.rule) }
 
     mutating func verdict(on call: Call, at now: MonotonicTime) -> Verdict {
         var verdict = Verdict()
@@ -72,7 +71,6 @@ struct MisbehaviourRules {
     }
 }
 
-/// One rule with its counters.
 private struct RuleState {
     /// The maximum number of counted idempotency keys; one more forgets the oldest.
     private static let keyLimit = 100_000
@@ -110,7 +108,6 @@ private struct RuleState {
         return left > 0
     }
 
-    /// The rule's latency, random within its range.
     mutating func latency() -> Milliseconds {
         guard let range = rule.latency else { return .zero }
         return range.lowerBound == range.upperBound ? range.lowerBound : .random(in: range, using: &generator)
@@ -137,9 +134,9 @@ private struct RuleState {
 
 extension MisbehaviourRules {
     /// Shows or changes the rules over HTTP: GET, PUT, DELETE.
-    mutating func reply(to request: HTTPRequest) -> BackendReply {
+    mutating func reply(to request: HTTPRequest) -> Reply {
         switch request.method {
-        case "GET": return BackendReply(status: 200, json: Misbehaviour.json(misbehaviours))
+        case "GET": return .json(Misbehaviour.json(rules.map(\.rule)))
         case "PUT":
             do throws(InputError) {
                 replace(with: try Misbehaviour.rules(json: request.body))
@@ -150,7 +147,7 @@ extension MisbehaviourRules {
         case "DELETE":
             replace(with: [])
             return .ok
-        default: return .failure(405, "\(request.method) is not possible at \(request.target.path)")
+        default: return .notAllowed(request)
         }
     }
 }

@@ -6,9 +6,7 @@ package struct RecordedCall: Sendable, Equatable {
     /// Counts from 1 without gaps.
     package var number: Int
     package var receivedAt: WallTime
-    /// The `Idempotency-Key` header as sent.
     package var idempotencyKey: String?
-    /// The query's `pns` as sent.
     package var pns: String?
     /// The query's `to_tag`.
     package var user: String?
@@ -16,7 +14,6 @@ package struct RecordedCall: Sendable, Equatable {
     package var message: String?
     /// The caller; nil when the credentials were missing or wrong.
     package var caller: String?
-    /// The `traceparent` header.
     package var traceparent: String?
     /// The status of the answer; nil when there was none (hung, hung up).
     package var status: Int?
@@ -24,12 +21,10 @@ package struct RecordedCall: Sendable, Equatable {
     /// The request record that the call is made for, where the sandbox knows it.
     package var record: Record?
 
-    /// A record and its fault.
     package struct Record: Sendable, Equatable {
         package var topic: String
         package var partition: Int
         package var offset: Int64
-        /// Nil when it has none.
         package var key: String?
         /// The name of a `PublisherFault`.
         package var fault: String?
@@ -43,8 +38,8 @@ package struct RecordedCall: Sendable, Equatable {
         }
     }
 
-    /// The call as one JSON line without a line break; unknown facts are left out.
-    package var jsonLine: [UInt8] {
+    /// The call as one JSON line with its line break; unknown facts are left out.
+    var jsonLine: [UInt8] {
         var members: [JSONValue.Member] = [
             .init("number", .integer(number)), .init("receivedAt", .integer(Int(receivedAt.milliseconds))),
         ]
@@ -60,6 +55,6 @@ package struct RecordedCall: Sendable, Equatable {
         ] {
             if let value { members.append(.init(name, .integer(value))) }
         }
-        return JSONValue.object(members).bytes
+        return Array("\(JSONValue.object(members).compact)\n".utf8)
     }
 }

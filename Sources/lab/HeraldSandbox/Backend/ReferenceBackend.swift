@@ -16,9 +16,7 @@ package final class ReferenceBackend: Sendable {
     package struct Configuration: Sendable {
         /// The address to listen on, by default a free loopback port.
         package var server = HTTPServer.Configuration()
-        /// The number of notifications kept for each device.
         package var inboxLimit = 1_000
-        /// The number of calls kept in memory.
         package var callLimit = 100_000
         /// The file to which each call is appended as a line of JSON.
         package var callLogPath: String?
@@ -39,15 +37,11 @@ package final class ReferenceBackend: Sendable {
 
     /// Starts the backend; it serves when this returns.
     package init(_ configuration: Configuration = Configuration()) throws {
-        let file: CallLogFile?
-        if let path = configuration.callLogPath { file = try CallLogFile(path: path) } else { file = nil }
-        let state = BackendState(
-            prefix: String(UInt64.random(in: 1...(.max)), radix: 16), inboxLimit: configuration.inboxLimit,
-            callLimit: configuration.callLimit, misbehaviour: configuration.misbehaviour,
-            recordOfCall: configuration.recordOfCall)
-        let hub = try configuration.hub.map { try HubBackend($0) }
         let serving = configuration.server
-        let service = BackendService(state: state, callLog: file, hub: hub, isLocal: serving.isLoopback)
+        let service = BackendService(
+            state: BackendState(configuration, prefix: String(UInt64.random(in: 1...(.max)), radix: 16)),
+            callLog: try configuration.callLogPath.map { try CallLogFile(path: $0) },
+            hub: try configuration.hub.map { try HubBackend($0) }, isLocal: serving.isLoopback)
         server = try HTTPServer(serving) { service.answer(to: $0) }
         self.service = service
         host = serving.host
@@ -65,7 +59,6 @@ package final class ReferenceBackend: Sendable {
     /// The newest calls, in order of arrival.
     package var calls: [RecordedCall] { service.state.withLock { $0.calls.elements } }
 
-    /// The number of older calls dropped from ``calls``.
     package var droppedCallCount: Int { service.state.withLock { $0.calls.droppedCount } }
 
     /// The payloads that the device received, oldest first.
@@ -87,7 +80,6 @@ package final class ReferenceBackend: Sendable {
         service.state.withLock { $0.rules.replace(with: rules) }
     }
 
-    /// The number of answers held by rules.
     package var heldCount: Int { service.state.withLock { $0.rules.held }.count }
 
     /// Sends this many held answers, oldest first; the rule stays in force.

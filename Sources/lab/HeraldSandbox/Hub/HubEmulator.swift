@@ -18,16 +18,13 @@ package final class HubEmulator: Sendable {
     package struct Configuration: Sendable {
         /// The address to listen on, by default a free loopback port; always with TLS.
         package var server = HTTPServer.Configuration()
-        /// The hub's name.
         package var hub = "herald"
         package var tier = HubTier.standard
         /// The file for the authority that clients must trust; without it, a temporary file that ``stop()`` deletes.
         package var authorityPath: String?
-        /// The number of sends kept.
         package var sendLimit = 100_000
         /// The file to which each send is appended as a line of JSON.
         package var callLogPath: String?
-        /// The number of notifications kept for each device.
         package var inboxLimit = 1_000
         /// Sends per minute; `nil` is unlimited.
         package var sendsPerMinute: Int?
@@ -51,7 +48,6 @@ package final class HubEmulator: Sendable {
 
     /// The file of the authority that clients must trust (PEM).
     package let caFile: String
-    /// The hub's name.
     package let hub: String
     /// The rule with all rights, with the hub's initial key.
     package let connectionString: String
@@ -126,10 +122,9 @@ package final class HubEmulator: Sendable {
     package func register(_ handle: String, platform: String, user: String) throws {
         let installation = try HubInstallation(
             id: "\(user)-\(platform)",
-            .object([
-                "platform": .string(platform), "pushChannel": .string(handle),
-                "tags": .array([.string("username:\(user)")]),
-            ]))
+            [
+                "platform": .string(platform), "pushChannel": .string(handle), "tags": [.string("username:\(user)")],
+            ])
         let context = HubState.Context(
             hubURL: url, feedbackURL: "", time: SystemClock.wall().milliseconds, now: SystemClock.monotonic())
         _ = service.state.withLock { $0.put(installation, context) }
@@ -140,7 +135,6 @@ package final class HubEmulator: Sendable {
         service.state.withLock { $0.rules.replace(with: rules) }
     }
 
-    /// The number of answers held by rules.
     package var heldCount: Int { service.state.withLock { $0.rules.held }.count }
 
     /// Sends this many held answers, oldest first; the rule stays in force.
@@ -180,7 +174,6 @@ package final class HubEmulator: Sendable {
 package struct HubGuesses: Sendable {
     /// The time after its expiry for which a token is accepted.
     package var clockSkewSeconds: Int64 = 0
-    /// Whether tags are case-insensitive.
     package var tagsIgnoreCase = false
     /// Whether a payload too large for its push service is refused at once, instead of in telemetry.
     package var refusesLargePayloads = false
@@ -195,6 +188,5 @@ package struct HubGuesses: Sendable {
     /// Whether answers about one registration have the `ETag` header, as on older servers.
     package var hasETagHeader = true
 
-    /// The most likely behaviour.
     package init() {}
 }

@@ -1,3 +1,5 @@
+import HeraldHub
+
 /// A push service by its name in installations, with its names in registrations and telemetry.
 package enum HubPlatform: String, CaseIterable, Sendable {
     case apns
@@ -14,16 +16,13 @@ package enum HubPlatform: String, CaseIterable, Sendable {
     var names: (registration: String, counts: String) {
         switch self {
         case .apns: ("Apple", "Apns")
-        case .mpns: ("Mpns", "Mpns")
         case .wns: ("Windows", "Wns")
-        case .gcm: ("Gcm", "Gcm")
-        case .adm: ("Adm", "Adm")
         case .fcmv1: ("FcmV1", "FcmV1")
-        case .baidu: ("Baidu", "Baidu")
-        case .browser: ("Browser", "Browser")
-        case .xiaomi: ("Xiaomi", "Xiaomi")
+        case .mpns, .gcm, .adm, .baidu, .browser, .xiaomi: (capitalized, capitalized)
         }
     }
+
+    private var capitalized: String { rawValue.prefix(1).uppercased() + rawValue.dropFirst() }
 
     /// The elements of a registration's handle, in the order of its data contract.
     var handleFields: [String] {
@@ -39,7 +38,6 @@ package enum HubPlatform: String, CaseIterable, Sendable {
         }
     }
 
-    /// The only optional element of a handle.
     static let optionalHandleField = "SecondaryTileName"
 
     /// The element of the handle that identifies the device.
@@ -55,7 +53,6 @@ package enum HubPlatform: String, CaseIterable, Sendable {
         }
     }
 
-    /// The format name of native sends to it.
     var format: String {
         switch self {
         case .apns: "apple"
@@ -67,13 +64,7 @@ package enum HubPlatform: String, CaseIterable, Sendable {
 
     /// The payload limit of the push service in bytes; `nil` where none is known.
     func payloadLimitBytes(isVoIP: Bool) -> Int? {
-        switch self {
-        case .apns: isVoIP ? 5_120 : 4_096
-        case .gcm, .fcmv1, .browser: 4_096
-        case .wns: 5_120
-        case .adm: 6_144
-        case .mpns, .baidu, .xiaomi: nil
-        }
+        self == .adm ? 6_144 : NotificationFormat(rawValue: format)?.byteLimit(isVoIP: isVoIP)
     }
 
     init?(installation name: String) { self.init(rawValue: name.lowercased()) }

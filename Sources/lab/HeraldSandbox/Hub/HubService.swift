@@ -1,5 +1,6 @@
 import FoundationEssentials
 import HeraldHTTP
+import HeraldHub
 import HeraldText
 import HeraldThreads
 import HeraldTime
@@ -8,10 +9,7 @@ import HeraldTime
 ///
 /// Tokens and bodies are read outside the lock.
 final class HubService: Sendable {
-    /// All mutable state, behind one lock.
     let state: Guarded<HubState>
-    /// The path below the hub to which rules without a path apply.
-    static let defaultPath = "/messages"
     private let hub: String
     private let access: Guarded<HubAccess>
     private let callLog: CallLogFile?
@@ -33,7 +31,6 @@ final class HubService: Sendable {
     /// Answers a request, or does not when a rule says so.
     func answer(to request: HTTPRequest) -> HTTPAnswer {
         let time = SystemClock.wall().milliseconds
-        let trackingID = request.headers["TrackingId"] ?? UUID().uuidString.lowercased()
         var segments = request.target.segments
         if segments.last == "" { segments.removeLast() }
         let origin = "https://\(request.headers["Host"] ?? "localhost")"
@@ -52,31 +49,30 @@ final class HubService: Sendable {
             feedbackURL: "\(containerURL)?sv=2018-03-28&sr=c&sp=rl&sig=\(feedbackSignature)", time: time,
             now: SystemClock.monotonic())
         let (verdict, reply) = decide(request, route, path: "/" + segments.dropFirst().joined(separator: "/"), context)
-        guard let reply else {
-            return verdict.effect == .hang ? .hang : .hangUp(after: verdict.latency.duration)
-        }
-        let response = reply.response(trackingID: trackingID, time: HubTime.text(time))
-        if let held = verdict.held { return held.answer(response) }
-        guard verdict.latency > .zero else { return .respond(response) }
-        return .respondLater(response, after: verdict.latency.duration)
+        let trackingID = request.headers[TrackingID.header] ?? UUID().uuidString.lowercased()
+        return verdict.answer(reply?.response(trackingID: trackingID, time: HubTime.text(time)))
     }
 
     private func decide(
         _ request: HTTPRequest, _ route: HubRoute, path: String, _ context: HubState.Context
-    ) -> (MisbehaviourRules.Verdict, HubReply?) {
+    ) -> (MisbehaviourRules.Verdict, Reply?) {
         let reading = reading(of: request, route, context)
-        var record = route.sendKind(request.target).map { HubSend(request, $0, reading, at: context.time) }
-        let call = MisbehaviourRules.Call(path: path, record)
+        let operation = try? reading.get()
+        var record = route.sendKind(request.target).map {
+            HubSend(request, $0, operation?.notification, at: context.time)
+        }
+        let call = MisbehaviourRules.Call(
+            path: path, user: record?.user, pns: record?.format, idempotencyKey: record?.identity)
         return state.withLock { state in
             state.sendDue(context.time)
-            var verdict = MisbehaviourRules.Verdict()
-            if case .operation = reading { verdict = state.rules.verdict(on: call, at: context.now) }
-            var reply = HubReply.misbehaving(verdict, at: context.time)
+            let verdict =
+                operation == nil ? MisbehaviourRules.Verdict() : state.rules.verdict(on: call, at: context.now)
+            var reply = Reply(verdict, at: WallTime(milliseconds: context.time), by: "The emulated hub")
             if verdict.isProper || verdict.isCarriedOut {
                 let proper =
                     switch reading {
-                    case .operation(let operation): state.reply(to: operation, record: &record, context)
-                    case .refused(let refusal): refusal
+                    case .success(let operation): operation.work(&state, &record, context)
+                    case .failure(let refusal): refusal
                     }
                 if verdict.isProper { reply = proper }
             }
@@ -91,26 +87,23 @@ final class HubService: Sendable {
         }
     }
 
-    /// The request's operation, or the reason for refusing it; checks token, right, address and body, in this order.
-    private func reading(of request: HTTPRequest, _ route: HubRoute, _ context: HubState.Context) -> HubReading {
-        let rights: Set<HubRight>
+    /// The request's operation, or the refusal; checks token, right, address and body, in this order.
+    private func reading(
+        of request: HTTPRequest, _ route: HubRoute, _ context: HubState.Context
+    ) -> Result<HubOperation, Reply> {
         let access = access.withLock { $0 }
-        switch access.verdict(on: request, now: context.time / 1_000) {
-        case .refused(let reply): return .refused(reply)
-        case .rights(let given): rights = given
-        }
-        guard route != .unknown else {
-            return .refused(.failure(404, "The messaging entity \(request.target.path) could not be found"))
-        }
-        guard let wanted = route.rights(request) else {
-            return .refused(.failure(405, "\(request.method) is not possible at \(request.target.path)"))
-        }
-        // The recorded answer of the service: no body.
-        guard !wanted.isDisjoint(with: rights) else { return .refused(HubReply(status: 403)) }
-        do throws(InvalidArgument) {
-            return .operation(try HubOperation(route, request, at: context.time))
-        } catch {
-            return .refused(.failure(400, error.description))
+        return access.rights(of: request, now: context.time / 1_000).flatMap { rights in
+            guard route != .unknown else {
+                return .failure(.failure(404, "The messaging entity \(request.target.path) could not be found"))
+            }
+            guard let wanted = route.rights(request) else { return .failure(.notAllowed(request)) }
+            // The recorded answer of the service: no body.
+            guard !wanted.isDisjoint(with: rights) else { return .failure(Reply(status: 403)) }
+            do throws(InvalidArgument) {
+                return .success(try HubOperation(route, request, at: context.time))
+            } catch {
+                return .failure(.failure(400, error.description))
+            }
         }
     }
 }

@@ -3,14 +3,14 @@ import HeraldText
 import HeraldTime
 
 extension HubState {
-    mutating func put(_ installation: HubInstallation, _ context: Context) -> HubReply {
+    mutating func put(_ installation: HubInstallation, _ context: Context) -> Reply {
         let former = installations[installation.id]
         var installation = installation
         installation.visibleAt = former?.visibleAt ?? context.time + settings.guesses.installationDelay.count
         return store(installation, context)
     }
 
-    mutating func patch(_ id: String, _ changes: HubJSON, _ context: Context) -> HubReply {
+    mutating func patch(_ id: String, _ changes: JSONValue, _ context: Context) -> Reply {
         guard let former = installations[id] else { return .failure(404, "The installation \(id) does not exist") }
         do {
             return store(try former.applying(changes), context)
@@ -19,7 +19,7 @@ extension HubState {
         }
     }
 
-    func installation(_ id: String, _ context: Context) -> HubReply {
+    func installation(_ id: String, _ context: Context) -> Reply {
         guard let installation = installations[id], installation.visibleAt <= context.time else {
             return .failure(404, "The installation \(id) does not exist")
         }
@@ -27,13 +27,13 @@ extension HubState {
         return .xml(installation.json)
     }
 
-    mutating func deleteInstallation(_ id: String) -> HubReply {
+    mutating func deleteInstallation(_ id: String) -> Reply {
         for registration in registrations.registrations(ofInstallation: id) { registrations.delete(registration.id) }
         installations[id] = nil
-        return .emptyXML(204)
+        return .xml(status: 204)
     }
 
-    private mutating func store(_ installation: HubInstallation, _ context: Context) -> HubReply {
+    private mutating func store(_ installation: HubInstallation, _ context: Context) -> Reply {
         let former = registrations.registrations(ofInstallation: installation.id)
         guard registrations.hasRoom(for: installation.registrations.count - former.count),
             installations[installation.id] != nil || installations.count < registrations.limit
@@ -46,7 +46,7 @@ extension HubState {
         }
         for registration in former.dropFirst(installation.registrations.count) { registrations.delete(registration.id) }
         installations[installation.id] = installation
-        var reply = HubReply.emptyXML(200)
+        var reply = Reply.xml()
         reply.headers.append(
             name: "Content-Location", value: "\(context.hubURL)/installations/\(installation.id)")
         return reply

@@ -1,12 +1,13 @@
 import HeraldHTTP
+import HeraldHub
 
 extension HubState {
-    mutating func giveID(_ context: Context) -> HubReply {
+    mutating func giveID(_ context: Context) -> Reply {
         let address = "\(context.hubURL)/registrationids/\(newID())?api-version=2020-06"
-        return HubReply(status: 201, headers: ["Location": address, "Content-Location": address])
+        return Reply(status: 201, headers: ["Location": address, "Content-Location": address])
     }
 
-    mutating func create(_ registration: HubRegistration, _ context: Context) -> HubReply {
+    mutating func create(_ registration: HubRegistration, _ context: Context) -> Reply {
         let id = newID()
         var reply = put(registration, id: id, ifMatch: nil, context)
         if reply.status == 200 {
@@ -19,14 +20,14 @@ extension HubState {
     /// Creates or replaces a registration; with a condition it only replaces.
     mutating func put(
         _ registration: HubRegistration, id: String, ifMatch: String?, _ context: Context
-    ) -> HubReply {
+    ) -> Reply {
         let former = registrations[id]
         if let ifMatch {
-            guard let former else { return gone(id) ?? .failure(404, "The registration \(id) does not exist") }
+            guard let former else { return gone(id) ?? missing(id) }
             guard former.isMatched(by: ifMatch) else { return .failure(412, "The registration has another ETag") }
         }
         if let answer = gone(id) { return answer }
-        guard (1...HubTag.lengthLimit).contains(id.utf8.count) else {
+        guard (1...HubTags.lengthLimit).contains(id.utf8.count) else {
             return .failure(400, "The registration's id is empty or too long")
         }
         guard former != nil || registrations.hasRoom(for: 1) else {
@@ -35,23 +36,19 @@ extension HubState {
         return entry(registrations.put(registration, id: id, at: context.time), context)
     }
 
-    func get(_ id: String, _ context: Context) -> HubReply {
-        guard let registration = registrations[id] else {
-            return .failure(404, "The registration \(id) does not exist")
-        }
+    func get(_ id: String, _ context: Context) -> Reply {
+        guard let registration = registrations[id] else { return missing(id) }
         return entry(registration, context)
     }
 
-    mutating func delete(_ id: String, ifMatch: String) -> HubReply {
-        guard let registration = registrations[id] else {
-            return .failure(404, "The registration \(id) does not exist")
-        }
+    mutating func delete(_ id: String, ifMatch: String) -> Reply {
+        guard let registration = registrations[id] else { return missing(id) }
         guard registration.isMatched(by: ifMatch) else { return .failure(412, "The registration has another ETag") }
         registrations.delete(id)
-        return HubReply(status: 200)
+        return Reply(status: 200)
     }
 
-    func list(_ query: RegistrationQuery, _ context: Context) -> HubReply {
+    func list(_ query: RegistrationQuery, _ context: Context) -> Reply {
         let found = registrations.list(tag: query.tag, handle: query.handle, behind: query.behind)
         let page = Array(found.prefix(query.count))
         let address =
@@ -60,17 +57,19 @@ extension HubState {
         let feed = HubXML.feed(
             page, hubURL: context.hubURL, address: address, next: token.map { query.address(address, $0) },
             at: context.time)
-        var reply = HubReply.text(feed, type: "application/atom+xml; type=feed; charset=utf-8")
+        var reply = Reply.text(feed, type: "application/atom+xml; type=feed; charset=utf-8")
         if let token { reply.headers.append(name: "x-ms-continuationtoken", value: token) }
         return reply
     }
 
-    private func gone(_ id: String) -> HubReply? {
+    private func missing(_ id: String) -> Reply { .failure(404, "The registration \(id) does not exist") }
+
+    private func gone(_ id: String) -> Reply? {
         registrations.wasDeleted(id) ? .failure(410, "The registration \(id) is gone: make a new one") : nil
     }
 
-    private func entry(_ registration: HubRegistration, _ context: Context) -> HubReply {
-        var reply = HubReply.text(
+    private func entry(_ registration: HubRegistration, _ context: Context) -> Reply {
+        var reply = Reply.text(
             HubXML.entry(registration, hubURL: context.hubURL, isAlone: true),
             type: "application/atom+xml; type=entry; charset=utf-8")
         if settings.guesses.hasETagHeader { reply.headers.append(name: "ETag", value: registration.etag) }

@@ -2,13 +2,12 @@ internal import HeraldBytes
 import HeraldHTTP
 
 extension HubState {
-    /// The maximum number of devices of a test send.
     private static var testDeviceLimit: Int { 10 }
 
     /// Accepts or refuses a send: too large, not in this tier, too many, or wrong for its push service.
     mutating func send(
         _ notification: HubNotification, _ kind: HubSend.Kind, record: inout HubSend?, _ context: Context
-    ) -> HubReply {
+    ) -> Reply {
         if let refusal = refusal(of: notification, kind, context) { return refusal }
         if let moment = notification.scheduledAt {
             return schedule(notification, at: moment, record: &record, context)
@@ -18,7 +17,7 @@ extension HubState {
         record?.outcomes = results.counts
         record?.isCarriedOut = true
         record?.messageID = id
-        var reply: HubReply = notification.isTest ? .xml(results.xml, status: 201) : .emptyXML(201)
+        var reply: Reply = notification.isTest ? .xml(results.xml, status: 201) : .xml(status: 201)
         if let id {
             reply.headers.append(name: "Location", value: "\(context.hubURL)/messages/\(id)?api-version=2020-06")
         }
@@ -27,7 +26,7 @@ extension HubState {
 
     private mutating func refusal(
         of notification: HubNotification, _ kind: HubSend.Kind, _ context: Context
-    ) -> HubReply? {
+    ) -> Reply? {
         guard notification.body.count <= HubNotification.limitBytes else {
             return .failure(413, "The notification is larger than \(HubNotification.limitBytes) bytes")
         }
@@ -95,7 +94,6 @@ struct SendResults {
 
     init(_ results: [(HubRegistration, String)]) { self.results = results }
 
-    /// The number of devices by push service and outcome.
     var counts: [HubPlatform: [String: Int]] {
         results.reduce(into: [:]) { $0[$1.target.platform, default: [:]][$1.outcome, default: 0] += 1 }
     }

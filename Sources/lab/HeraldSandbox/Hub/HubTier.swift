@@ -4,7 +4,6 @@ package enum HubTier: String, CaseIterable, Sendable {
     case basic
     case standard
 
-    /// Pushes per month.
     package var pushQuota: Int {
         switch self {
         case .free: 1_000_000
@@ -20,7 +19,6 @@ package enum HubTier: String, CaseIterable, Sendable {
         }
     }
 
-    /// Sends per minute.
     package var sendsPerMinute: Int {
         switch self {
         case .free: 100
@@ -31,6 +29,5 @@ package enum HubTier: String, CaseIterable, Sendable {
 
     /// Whether the tier has message ids, telemetry, feedback and scheduled sends.
     var hasTelemetry: Bool { self == .standard }
-    /// Whether the tier accepts batches.
     var hasBatches: Bool { self != .free }
 }

@@ -160,7 +160,6 @@ public final class BackendCalls {
         pool.withText(body) { bytes in bytes.withUnsafeBytes { Array($0) } }
     }
 
-    /// Forgets one call, without an answer.
     func cancel(token: UInt64, now: MonotonicTime) {
         pool.cancel(token: token, now: now)
     }

@@ -21,7 +21,6 @@ struct ClientCalls {
     private var table: [UInt64: Call] = [:]
     private var access: BackendAccess?
     private var trouble: TokenTrouble?
-    /// Calls that wait for credentials.
     private var waiting: [UInt64] = []
     /// Calls that were refused and wait for the renewal, with their answer should nothing be new.
     private var refused: [UInt64: ClientThread.Reply] = [:]
@@ -62,7 +61,6 @@ struct ClientCalls {
         for (token, reply) in replies { receive(reply, token) }
     }
 
-    /// Fails every call that is left.
     mutating func end(with error: any Error) {
         for call in table.values { call.waiter.resume(throwing: error) }
         table.removeAll()

@@ -7,13 +7,11 @@ internal import HeraldTime
 ///
 /// Other threads leave commands in an inbox and wake the loop; everything else belongs to the thread (``ClientCalls``).
 final class ClientThread: Sendable {
-    /// The result of a call.
     struct Reply: Sendable {
         var result: CallResult
         var body: [UInt8]
     }
 
-    /// The request to send.
     enum Request: Sendable {
         case notification(pushService: String, user: String, message: String, idempotencyKey: String)
         case other(method: String, target: String, json: String?)
@@ -82,7 +80,6 @@ final class ClientThread: Sendable {
         wakeup.signal()
     }
 
-    /// Waits until the thread is done.
     func ended() async {
         await withCheckedContinuation { closer in
             let hasEnded = inbox.withLock { inbox in

@@ -44,55 +44,26 @@ enum ErrorBody {
     // MARK: JSON
 
     private static func json(_ data: Data) -> String? {
-        (try? JSONDecoder().decode(Words.self, from: data)).flatMap { said($0, depth: 0) }
+        (try? JSONSerialization.jsonObject(with: data, options: .fragmentsAllowed)).flatMap { said($0, depth: 0) }
     }
 
-    /// The texts of a body, and what they are in.
-    private indirect enum Words: Decodable {
-        case text(String)
-        case list([Words])
-        case members([String: Words])
-        /// The faults of each field of a request.
-        case fields([String: Words])
-        case other
-
-        init(from decoder: any Decoder) throws {
-            if let members = try? decoder.container(keyedBy: Name.self) {
-                let isOfFields = decoder.codingPath.last?.stringValue.lowercased() == "errors"
-                let found: [String: Words] = try members.allKeys.reduce(into: [:]) { found, key in
-                    let name = isOfFields ? key.stringValue : key.stringValue.lowercased()
-                    if isOfFields || names.contains(name) { found[name] = try members.decode(Words.self, forKey: key) }
-                }
-                self = isOfFields ? .fields(found) : .members(found)
-            } else if var list = try? decoder.unkeyedContainer() {
-                var elements: [Words] = []
-                while !list.isAtEnd { elements.append(try list.decode(Words.self)) }
-                self = .list(elements)
-            } else {
-                self = (try? decoder.singleValueContainer().decode(String.self)).map(Words.text) ?? .other
-            }
-        }
-
-        private struct Name: CodingKey {
-            let stringValue: String
-            var intValue: Int? { nil }
-
-            init?(stringValue: String) { self.stringValue = stringValue }
-            init?(intValue: Int) { nil }
-        }
-    }
-
-    private static func said(_ words: Words, depth: Int) -> String? {
-        switch words {
-        case .text(let text): text
-        case .other: nil
-        case _ where depth > 3: nil
-        case .list(let list): list.lazy.compactMap { said($0, depth: depth + 1) }.first
-        case .members(let members): joined(members.compactMapValues { said($0, depth: depth + 1) })
-        case .fields(let fields):
-            fields.sorted { $0.key < $1.key }.prefix(fieldLimit).compactMap { name, words in
-                said(words, depth: depth + 1).map { "\(name): \($0)" }
+    /// - Parameter isOfFields: whether these are the faults of each field of a request, which are listed by name.
+    private static func said(_ value: Any, depth: Int, isOfFields: Bool = false) -> String? {
+        switch value {
+        case let text as String: return text
+        case _ where depth > 3: return nil
+        case let list as [Any]: return list.lazy.compactMap { said($0, depth: depth + 1) }.first
+        case let fields as [String: Any] where isOfFields:
+            return fields.sorted { $0.key < $1.key }.prefix(fieldLimit).compactMap { name, value in
+                said(value, depth: depth + 1).map { "\(name): \($0)" }
             }.joined(separator: "; ")
+        case let members as [String: Any]:
+            var found: [String: String] = [:]
+            for (name, value) in members.map({ ($0.key.lowercased(), $0.value) }) where names.contains(name) {
+                found[name] = said(value, depth: depth + 1, isOfFields: name == "errors")
+            }
+            return joined(found)
+        default: return nil
         }
     }
 

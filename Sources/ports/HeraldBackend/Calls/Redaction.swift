@@ -10,7 +10,6 @@ public struct Redaction: Sendable {
     private static let shortestWithinWords = 8
     /// The number of a text's characters that shows its repetition, and the place.
     private static let anchor = 16
-    /// Shorter texts than this are left alone.
     private static let shortestText = 4
 
     /// Answers to calls with former credentials come late: those of this many changes are redacted, too.
@@ -24,7 +23,6 @@ public struct Redaction: Sendable {
         learn(authorization)
     }
 
-    /// Looks for what another header says, too.
     mutating func learn(_ authorization: String?) {
         let found = Self.secrets(in: authorization)
         guard !found.isEmpty, found != secrets.last else { return }
@@ -99,7 +97,6 @@ extension CallResult {
 }
 
 extension Substring {
-    /// The number of characters of the common beginning with another text.
     fileprivate func commonPrefixCount(with other: String) -> Int {
         zip(self, other).prefix { $0 == $1 }.count
     }

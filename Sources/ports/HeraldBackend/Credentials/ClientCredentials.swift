@@ -57,7 +57,6 @@ public struct ClientCredentials: Sendable, Hashable {
         return !address.isEncrypted && !address.isLoopback
     }
 
-    /// The endpoint's host.
     var host: String { address?.host ?? "" }
 
     /// The endpoint's address; a query is allowed there (RFC 6749 §3.2) and plays no part in reaching it.

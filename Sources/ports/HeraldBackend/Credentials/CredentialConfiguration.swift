@@ -5,20 +5,24 @@ import HeraldTime
 /// What a ``CredentialSource`` keeps up to date, and how it asks a token endpoint.
 public struct CredentialConfiguration: Sendable {
     /// Whose credentials they are, for what is said of them.
-    public enum Owner: Sendable {
+    public struct Owner: Sendable, Equatable {
+        /// As it stands before what it owns.
+        let name: String
+        /// The path of its settings.
+        let section: String
+        let secretSetting: String
+
         /// The backend's, from the settings `backend.auth.*`.
-        case backend
+        public static let backend = Self(name: "the backend's", section: "backend.auth", secretSetting: "clientSecret")
         /// The brokers', from the settings `kafka.auth.*`.
-        case brokers
+        public static let brokers = Self(name: "the brokers'", section: "kafka.auth", secretSetting: "clientSecretFile")
     }
 
     /// Whose they are.
     public let owner: Owner
     /// Herald's credentials.
     public let credentials: Credentials
-    /// The longest time of a token request.
     let timeout: Milliseconds
-    /// The proxy on the way to a token endpoint.
     let proxy: ProxyAddress?
     /// Whom a token endpoint is trusted by, and what it is shown.
     let tls: TLSFiles
@@ -54,31 +58,5 @@ extension BackendConfiguration {
         CredentialConfiguration(
             owner: .backend, credentials, timeout: timeout, proxy: connections.proxy,
             tls: connections.tls, versions: connections.versions)
-    }
-}
-
-extension CredentialConfiguration.Owner {
-    /// As it stands before what it owns.
-    var name: String {
-        switch self {
-        case .backend: "the backend's"
-        case .brokers: "the brokers'"
-        }
-    }
-
-    /// The setting that has the client's secret.
-    var secretSetting: String {
-        switch self {
-        case .backend: "clientSecret"
-        case .brokers: "clientSecretFile"
-        }
-    }
-
-    /// The path of its settings.
-    var section: String {
-        switch self {
-        case .backend: "backend.auth"
-        case .brokers: "kafka.auth"
-        }
     }
 }

@@ -61,7 +61,6 @@ struct CredentialKeeper {
 
     private var hasFiles: Bool { readAgain != nil || !files.isEmpty }
 
-    /// Does what is due.
     mutating func work(
         isRenewalWanted: Bool, isCancelled: @escaping @Sendable () -> Bool, publish: (AccessNews) -> Void
     ) {

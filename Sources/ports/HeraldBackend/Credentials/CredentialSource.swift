@@ -14,7 +14,6 @@ public final class CredentialSource: Sendable {
     /// The interval of looks at files.
     public static let readInterval: Milliseconds = .seconds(2)
 
-    /// A wish to renew what the backend refused.
     private struct Renewal {
         var refused: Int
         var ended: @Sendable () -> Void
@@ -56,13 +55,7 @@ public final class CredentialSource: Sendable {
         try self.init(configuration.kept, readAgain: readKept, report: report)
     }
 
-    /// The credentials of the configuration.
-    ///
-    /// - Parameters:
-    ///   - readAgain: reads the secrets again and gives the configuration with them; `nil` when none is in a file. It may
-    ///     block and throw.
-    ///   - report: gets what people should know; on the source's thread.
-    /// - Throws: when the process has no descriptor left.
+    /// The same for other credentials.
     public convenience init(
         _ configuration: CredentialConfiguration, readAgain: (@Sendable () throws -> CredentialConfiguration)? = nil,
         report: @escaping @Sendable (AccessNotice) -> Void = { _ in }
@@ -213,6 +206,5 @@ extension CredentialConfiguration {
         BackendAccess(credentials, endsAt: nil, revision: 0, proxy: proxy, tls: tls, filesRevision: 0)
     }
 
-    /// The files that connections need.
     var tlsFiles: [String] { [tls.caFile, tls.certificateFile, tls.keyFile].compactMap { $0 } }
 }

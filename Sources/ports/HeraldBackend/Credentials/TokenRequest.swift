@@ -6,7 +6,6 @@ import HeraldTime
 
 /// A token request and what its answer says (RFC 6749 §4.4.2, §5).
 struct TokenRequest {
-    /// The outcome of a request.
     enum Outcome: Equatable {
         case token(Secret, lifetimeSeconds: Int64?)
         case none(TokenTrouble)
@@ -17,7 +16,6 @@ struct TokenRequest {
 
     private let client: ClientCredentials
 
-    /// A request of this client.
     init(_ client: ClientCredentials) {
         self.client = client
     }
@@ -39,7 +37,6 @@ struct TokenRequest {
 
     // MARK: The request
 
-    /// The body.
     var form: String {
         var fields = [("grant_type", "client_credentials")]
         if let scope = client.scope { fields.append(("scope", scope)) }
@@ -58,9 +55,7 @@ struct TokenRequest {
 
     /// As `application/x-www-form-urlencoded` has it.
     private static func encoded(_ text: String) -> String {
-        var bytes: [UInt8] = []
-        PercentEncoding.append(Array(text.utf8).span.bytes, to: &bytes)
-        return String(decoding: bytes, as: UTF8.self).replacing("%20", with: "+")
+        PercentEncoding.encoded(text).replacing("%20", with: "+")
     }
 
     // MARK: The answer
@@ -72,58 +67,32 @@ struct TokenRequest {
         case .response(let response):
             .none(
                 .refused(
-                    status: response.status, error: error(in: response.body),
+                    status: response.status, error: self.answer(response.body)?["error"] as? String,
                     detail: detail(of: response.body),
                     retryAfterSeconds: response.retryAfterSeconds))
         }
     }
 
     private func token(_ body: [UInt8]) -> Outcome {
-        guard let answer = answer(body), let token = answer.accessToken else {
+        guard let answer = answer(body), let token = answer["access_token"] as? String else {
             return .none(.noToken("the answer is no JSON with an access_token"))
         }
-        if let type = answer.tokenType, type.lowercased() != "bearer" {
+        if let type = answer["token_type"] as? String, type.lowercased() != "bearer" {
             return .none(.noToken("the token's type is not Bearer"))
         }
         let secret = Secret(token)
         guard Credentials.bearer(token: secret).mistake == nil, token.utf8.count <= Self.tokenLimit else {
             return .none(.noToken("the token is empty, too long, or not printable ASCII"))
         }
-        let lifetime = answer.expiresIn.flatMap { $0.isFinite ? Int64(min(max($0, 0), 1e9)) : nil }
+        // Some endpoints write the number as a string.
+        let seconds = answer["expires_in"] as? Double ?? (answer["expires_in"] as? String).flatMap { Double($0) }
+        let lifetime = seconds.flatMap { $0.isFinite ? Int64(min(max($0, 0), 1e9)) : nil }
         return .token(secret, lifetimeSeconds: lifetime)
     }
 
-    /// The error's name of RFC 6749 §5.2.
-    private func error(in body: [UInt8]) -> String? {
-        answer(body)?.error
-    }
-
-    private func answer(_ body: [UInt8]) -> Answer? { try? JSONDecoder().decode(Answer.self, from: Data(body)) }
-
     /// The members of RFC 6749 §5.1 and §5.2; one of another type counts as absent.
-    private struct Answer: Decodable {
-        var accessToken: String?
-        var tokenType: String?
-        var expiresIn: Double?
-        var error: String?
-
-        private enum CodingKeys: String, CodingKey {
-            case accessToken = "access_token"
-            case tokenType = "token_type"
-            case expiresIn = "expires_in"
-            case error
-        }
-
-        init(from decoder: any Decoder) throws {
-            let members = try decoder.container(keyedBy: CodingKeys.self)
-            func text(_ key: CodingKeys) -> String? { try? members.decode(String.self, forKey: key) }
-            accessToken = text(.accessToken)
-            tokenType = text(.tokenType)
-            error = text(.error)
-            // Some endpoints write the number as a string.
-            expiresIn =
-                (try? members.decode(Double.self, forKey: .expiresIn)) ?? text(.expiresIn).flatMap(Double.init)
-        }
+    private func answer(_ body: [UInt8]) -> [String: Any]? {
+        (try? JSONSerialization.jsonObject(with: Data(body))) as? [String: Any]
     }
 
     /// The text of a refusal; a token in it is never shown.

@@ -18,7 +18,6 @@ struct TokenSchedule {
     /// The shortest wait before a renewal ahead of the end.
     static let shortestWait: Milliseconds = .seconds(1)
 
-    /// The time of the next request.
     private(set) var nextRequest: MonotonicTime
     /// The end of the present token; `nil` without one, or when unknown.
     private(set) var expiresAt: MonotonicTime?
@@ -28,12 +27,10 @@ struct TokenSchedule {
     private var isRefused = false
     private var distance = Self.refusalDistances.lowerBound
 
-    /// The first token is fetched at once.
     init(now: MonotonicTime) {
         nextRequest = now
     }
 
-    /// Whether a request is due.
     func isDue(_ now: MonotonicTime) -> Bool { now >= nextRequest }
 
     /// A token came.
@@ -62,7 +59,6 @@ struct TokenSchedule {
         nextRequest = now.advanced(by: max(wait, Self.shortestWait))
     }
 
-    /// No token came.
     mutating func failed(retryAfter: Milliseconds?, now: MonotonicTime, entropy: UInt64) {
         let longest = min(
             Self.failureWaits.lowerBound.doubled(times: min(failures, 10)), Self.failureWaits.upperBound)
@@ -90,7 +86,6 @@ struct TokenSchedule {
         nextRequest = now
     }
 
-    /// The token has ended.
     mutating func expired() {
         expiresAt = nil
     }

@@ -31,7 +31,6 @@ public enum TokenTrouble: Sendable, Hashable, CustomStringConvertible {
         if case .unreachable = self { true } else { false }
     }
 
-    /// The pause that the endpoint requested.
     var retryAfter: Milliseconds? {
         guard case .refused(_, _, _, let seconds) = self, seconds > 0 else { return nil }
         return min(.seconds(seconds), .days(1))

@@ -33,9 +33,8 @@ extension BackendClient {
         guard user == nil else {
             throw InvalidArgument("the backend knows by the credentials whose device it is: name no user")
         }
-        return try await RegistrationFlow(
-            BackendRegistrations(ClientTransport(self)), installation: installation, store: store
-        ).register(RegisteredDevice(handle: handle, platform: platform, tags: tags))
+        return try await flow(installation, store).register(
+            RegisteredDevice(handle: handle, platform: platform, tags: tags))
     }
 
     /// Removes the installation's registration from the backend and forgets its id.
@@ -43,12 +42,14 @@ extension BackendClient {
     /// - Returns: false when no id is remembered, so that there is nothing to remove.
     @discardableResult
     public func unregister(installation: String = "default", store: any RegistrationStore) async throws -> Bool {
-        if let registrar {
-            return try await registrar.unregister(installation: installation, store: store)
-        }
-        return try await RegistrationFlow(
-            BackendRegistrations(ClientTransport(self)), installation: installation, store: store
-        ).unregister()
+        if let registrar { return try await registrar.unregister(installation: installation, store: store) }
+        return try await flow(installation, store).unregister()
+    }
+
+    private func flow(
+        _ installation: String, _ store: any RegistrationStore
+    ) -> RegistrationFlow<BackendRegistrations<ClientTransport>> {
+        RegistrationFlow(BackendRegistrations(ClientTransport(self)), installation: installation, store: store)
     }
 
     /// By what the registrations of this backend, or hub, are remembered.

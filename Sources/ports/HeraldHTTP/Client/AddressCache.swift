@@ -9,7 +9,6 @@ struct AddressCache {
         fileprivate let value: Int
     }
 
-    /// The target of a connection.
     enum Choice: Equatable {
         case address(Number, text: String)
         /// The name has to be looked up first.
@@ -20,11 +19,9 @@ struct AddressCache {
     static let freshTime: Milliseconds = .seconds(30)
     /// The time for which an older answer is used, too, while the name is looked up again.
     static let usableTime: Milliseconds = .minutes(5)
-    /// The pause after a failed look-up.
     static let failurePause: Milliseconds = .seconds(1)
     /// The time for which an address that took no connection is avoided, doubled each time.
     static let skips: ClosedRange<Milliseconds> = .seconds(1)...(.seconds(30))
-    /// The most addresses that are remembered.
     static let limit = 64
 
     private struct Entry {
@@ -45,30 +42,25 @@ struct AddressCache {
     /// Whether the last refusal was answered with another attempt.
     private var isSecondTry = false
 
-    /// An empty cache of a name.
     init() {
         isFixed = false
     }
 
-    /// A cache of one address that never changes.
     init(fixed address: String) {
         isFixed = true
         entries = [Entry(number: Number(value: 0), text: address)]
     }
 
-    /// Whether any address is known.
     var isEmpty: Bool { entries.isEmpty }
 
     // MARK: Looking the name up
 
-    /// Whether the name should be looked up now.
     func wantsLookUp(_ now: MonotonicTime) -> Bool {
         guard !isFixed, now >= noLookUpBefore else { return false }
         guard let lookedUpAt else { return true }
         return now >= lookedUpAt.advanced(by: Self.freshTime)
     }
 
-    /// The time from which the next look-up is allowed.
     var nextLookUp: MonotonicTime { noLookUpBefore }
 
     /// Takes the name's addresses; known ones keep their state.
@@ -131,7 +123,6 @@ struct AddressCache {
         }
     }
 
-    /// Notes a connection to the address.
     mutating func connected(_ number: Number) {
         isSecondTry = false
         guard let index = index(of: number) else { return }

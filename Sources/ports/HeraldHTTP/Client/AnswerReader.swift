@@ -13,14 +13,10 @@ final class AnswerReader {
     static let bodyLimit = 64 * 1_024
     /// The size of a whole answer, so that a body in tiny chunks has an end too.
     static let answerLimit = 1_024 * 1_024
-    /// The part of a header's value that is kept.
     static let valueLimit = 256
-    /// The part of an address that is kept.
     static let locationLimit = 2_048
 
-    /// The progress of the answer.
     enum Progress: Equatable {
-        /// More bytes are needed.
         case incomplete
         /// The answer is complete. `isReusable` is false when the connection must not carry another one.
         case complete(isReusable: Bool)
@@ -28,9 +24,7 @@ final class AnswerReader {
         case broken(Fault)
     }
 
-    /// The fault of an answer.
     enum Fault: Equatable {
-        /// http_parser's error number.
         case syntax(UInt32)
         case statusOutOfRange
         case notHTTP1
@@ -50,7 +44,6 @@ final class AnswerReader {
     private let state: UnsafeMutablePointer<AnswerState>
     private let settings: UnsafeMutablePointer<http_parser_settings>
 
-    /// - Parameter keepsLocation: whether the header Location is wanted.
     init(keepsLocation: Bool = false) {
         parser = .allocate(capacity: 1)
         parser.initialize(to: http_parser())
@@ -97,7 +90,6 @@ final class AnswerReader {
     /// Whether bytes followed an answer although its connection was to continue, which nothing in it announced.
     private(set) var hasSurplus = false
 
-    /// Whether a byte of the answer has arrived.
     var hasBegun: Bool { state.pointee.received > 0 }
 
     /// Forgets the last answer and waits for the next.
@@ -166,7 +158,6 @@ final class AnswerReader {
         return .broken(state.pointee.fault ?? .syntax(number))
     }
 
-    /// One line for people about the fault of an answer.
     static func describe(_ fault: Fault) -> String {
         switch fault {
         case .syntax(let number):

@@ -15,7 +15,6 @@ struct AnswerState {
     private(set) var date: [UInt8] = []
     private(set) var body: [UInt8] = []
 
-    /// Whether the header Location is wanted, too.
     var keepsLocation = false
     private var keepsBody = false
     private var bodyCount = 0
@@ -62,7 +61,6 @@ struct AnswerState {
         beginHeaders()
     }
 
-    /// Whether the body of a 2xx answer is not wanted.
     var isBodyOptional: Bool { !keepsBody }
 
     /// Whether only the answer's status is kept.
@@ -91,7 +89,6 @@ struct AnswerState {
         if keepsLocation { location.removeAll(keepingCapacity: true) }
     }
 
-    /// Notes the begin of a value of Content-Length.
     mutating func beginLength() { isInLength = true }
 
     /// Ends that value, if any: repeated equal ones are allowed (RFC 9110, 8.6).
@@ -167,7 +164,6 @@ struct AnswerState {
         return -1
     }
 
-    /// Returns -1 when the body is cut.
     mutating func appendBody(_ piece: UnsafeRawBufferPointer) -> Int32 {
         let room = AnswerReader.bodyLimit - bodyCount
         bodyCount += piece.count

@@ -43,16 +43,12 @@ struct CallTable: ~Copyable {
     private var deadlines = IndexList()
     private var waiting = IndexList()
 
-    /// The number of calls that wait for a connection.
     var waitingCount: Int { waiting.count }
 
-    /// The number of calls.
     var count: Int { deadlines.count }
 
-    /// The call whose deadline is the earliest.
     var earliest: Int32? { deadlines.first == IndexList.none ? nil : deadlines.first }
 
-    /// The call that has waited longest for a connection.
     var longestWaiting: Int32? { waiting.first == IndexList.none ? nil : waiting.first }
 
     subscript(index: Int32) -> Call {
@@ -70,7 +66,6 @@ struct CallTable: ~Copyable {
         calls.firstIndex { $0.isUsed && $0.token == token }.map { Int32($0) }
     }
 
-    /// Adds a call.
     mutating func add(token: UInt64, deadline: MonotonicTime, now: MonotonicTime, keepsBody: Bool) -> Int32 {
         if free.isEmpty {
             free.append(Int32(calls.count))
@@ -97,18 +92,15 @@ struct CallTable: ~Copyable {
         return (calls[Int(index)].token, calls[Int(index)].sentAt)
     }
 
-    /// Lets the call wait after all others.
     mutating func waitLast(_ index: Int32) {
         waiting.insert(index, after: waiting.last)
     }
 
-    /// Lets a call without a connection wait before all others.
     mutating func waitAgain(_ index: Int32) {
         calls[Int(index)].slot = nil
         waiting.insert(index, after: IndexList.none)
     }
 
-    /// Assigns a waiting call to the slot's connection.
     mutating func assign(_ index: Int32, to slot: Int, _ now: MonotonicTime) {
         waiting.remove(index)
         calls[Int(index)].slot = slot

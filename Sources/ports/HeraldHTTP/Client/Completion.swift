@@ -63,7 +63,6 @@ struct CompletionList: ~Copyable {
         return Completion.Text(start: start, count: texts.count - start)
     }
 
-    /// Calls `body` with the bytes of a text.
     func withText<Value>(_ text: Completion.Text, _ body: (RawSpan) -> Value) -> Value {
         texts.withUnsafeBytes { all in
             body(UnsafeRawBufferPointer(rebasing: all[text.start..<text.start + text.count]).bytes)

@@ -6,7 +6,6 @@ internal import HeraldTime
 /// It owns the multi handle; a ``Transport`` has to be removed before it goes. While libcurl connects it names the
 /// sockets and the time that it waits for, and the loop waits for them; the pool watches connected sockets.
 final class ConnectGroup {
-    /// A connection attempt that ended.
     struct Outcome {
         var slot: Int
         var code: CURLcode
@@ -15,14 +14,12 @@ final class ConnectGroup {
     /// libcurl finds a connection by walking a list, so a group stays small.
     static let capacity = 64
 
-    /// The number of transports in the group.
     private(set) var count = 0
     /// The time at which ``timeout()`` has to be called; `nil` when libcurl waits for no time.
     private(set) var deadline: MonotonicTime?
 
     /// Whether it only keeps its connections: their files are not in use any more.
     var isRetired = false
-    /// Whether one more connection may be made here.
     var hasRoom: Bool { !isRetired && count < Self.capacity }
 
     private let multi: UnsafeMutableRawPointer
@@ -63,7 +60,6 @@ final class ConnectGroup {
         count -= 1
     }
 
-    /// Handles an event of a socket that libcurl waits for.
     func socketReady(_ socket: Int32, event: ReadyEvent) {
         var mask: Int32 = 0
         if event.isReadable { mask |= CURL_CSELECT_IN }
@@ -73,7 +69,6 @@ final class ConnectGroup {
         curl_multi_socket_action(multi, socket, mask, &running)
     }
 
-    /// Handles the group's deadline.
     func timeout() {
         deadline = nil
         var running: Int32 = 0

@@ -34,7 +34,6 @@ public struct ConnectionOptions: Sendable {
     /// Whether bytes on the socket are the bytes of HTTP, so that libcurl need not stand between.
     var isPlain: Bool { !isEncrypted && !hasEncryptedProxy }
 
-    /// Whether the backend itself is reached by TLS.
     var isEncrypted: Bool { !origin.lowercased().hasPrefix("http://") }
 
     private var hasEncryptedProxy: Bool { proxy?.url.lowercased().hasPrefix("https://") == true }

@@ -136,7 +136,6 @@ extension ConnectionPool {
 
     // MARK: Required HTTP/1.1
 
-    /// Whether HTTP/1.1 may be spoken when the other side requires it.
     private var mayFallBack: Bool { versions == .agreed }
 
     /// Falls back to HTTP/1.1, which the other side requires: new connections offer nothing else for a while, and
@@ -199,10 +198,8 @@ extension ConnectionPool {
 }
 
 extension HTTP2Streams.Stream {
-    /// The known part of the answer, in words.
     var fragment: String? { answer.status > 0 ? AnswerReader.fragment(status: answer.status) : nil }
 
-    /// The reason why the call has no answer.
     func failure(_ kind: HTTP2Streams.Outcome.Kind) -> Failure { reason(kind).with(fragment) }
 
     private func reason(_ kind: HTTP2Streams.Outcome.Kind) -> Failure {

@@ -38,14 +38,11 @@ public struct ConnectionPool: ~Copyable {
     var randomness = SystemRandomNumberGenerator()
     let receiveBuffer: UnsafeMutableRawBufferPointer
     var memo = ResponseMemo()
-    /// The connections, by slot.
     private var connections: [Connection?]
     /// The sessions of shared ones, by slot too.
     var sessions: [HTTP2Session?]
-    /// The slots that may have something to write.
     var dirtySlots: [Int] = []
     var state: PoolState
-    /// The versions that may be spoken.
     let versions: HTTPVersions
     /// The time until which only HTTP/1.1 is offered, because the other side requires it.
     var http1Until: MonotonicTime?
@@ -63,7 +60,6 @@ public struct ConnectionPool: ~Copyable {
         self.init(loop: loop, owner: owner, options: options, lookUp: NameResolver.lookUp)
     }
 
-    /// A pool with its own look-up of names.
     init(loop: EventLoop, owner: UInt8, options: ConnectionOptions, lookUp: @escaping NameResolver.LookUp) {
         self.loop = loop
         self.owner = owner
@@ -192,7 +188,6 @@ public struct ConnectionPool: ~Copyable {
 
     // MARK: Carrying out
 
-    /// The slot's connection, once it is made.
     func connection(_ slot: Int) -> Connection? { connections[slot] }
 
     mutating func carryOutActions(_ now: MonotonicTime) {

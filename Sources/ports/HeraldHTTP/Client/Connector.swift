@@ -5,7 +5,6 @@ internal import HeraldTime
 ///
 /// Nothing here blocks: libcurl resolves names on a thread of its own and is called when its socket or time is due.
 final class Connector {
-    /// A connection attempt that ended.
     enum Outcome {
         case connected(slot: Int)
         case failed(slot: Int, Failure)
@@ -29,7 +28,6 @@ final class Connector {
         links = Array(repeating: nil, count: options.limit)
     }
 
-    /// Grows to this many slots.
     func raise(limit: Int) { links += Array(repeating: nil, count: limit - links.count) }
 
     /// Makes connections with other files and credentials from now on; existing ones stay.
@@ -67,15 +65,12 @@ final class Connector {
         forgetIfUnused(link.group)
     }
 
-    /// Closes every connection, and gives up the attempts.
     func closeAll() {
         for slot in links.indices { close(slot: slot) }
     }
 
-    /// The slot's connection, once it is made.
     func transport(slot: Int) -> Transport? { links[slot]?.transport }
 
-    /// The time at which ``tick(_:)`` is due next.
     var nextDeadline: MonotonicTime? {
         var earliest: MonotonicTime?
         for group in groups {
@@ -86,14 +81,12 @@ final class Connector {
         return earliest
     }
 
-    /// Lets libcurl do its timed work.
     func tick(_ now: MonotonicTime) {
         for case let group? in groups {
             if let deadline = group.deadline, deadline <= now { group.timeout() }
         }
     }
 
-    /// Lets libcurl handle a socket.
     func socketReady(_ token: PoolToken, event: ReadyEvent) {
         guard token.group < groups.count else { return }
         groups[token.group]?.socketReady(Int32(truncatingIfNeeded: token.number), event: event)

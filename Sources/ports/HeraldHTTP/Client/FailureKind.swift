@@ -25,27 +25,22 @@ struct Failure: Equatable {
     /// Whether this machine lacks a resource for connections (descriptors, memory), and no other machine is at fault.
     var isLocal = false
 
-    /// The same failure, with the known part of the answer.
     func with(_ fragment: String?) -> Failure {
         guard let fragment else { return self }
         return Failure(kind: kind, detail: "\(detail): \(fragment)", isLocal: isLocal)
     }
 
-    /// HTTP/2 was demanded, and the other side did not agree to it in TLS's handshake.
     static var noHTTP2: Failure {
         Failure(kind: .connectFailed, detail: "the other side did not agree to HTTP/2 (ALPN)")
     }
 
-    /// The other side did not begin to speak HTTP/2 in time.
     static var noGreeting: Failure { Failure(kind: .timeout, detail: "no greeting in time") }
 
     /// A connection over HTTP/2 fell silent, without even an answer to PING.
     static var silent: Failure { Failure(kind: .connectionReset, detail: "the connection fell silent") }
 
-    /// A connection over HTTP/2 ended.
     static var goneAway: Failure { Failure(kind: .connectionReset, detail: "the other side ended the connection") }
 
-    /// A connection over HTTP/2 takes no more calls.
     static var noStream: Failure { Failure(kind: .connectionReset, detail: "the connection takes no more calls") }
 
     /// A connection that carried no call ended, or spoke unasked.

@@ -15,7 +15,6 @@ struct IndexList {
     private(set) var last = IndexList.none
     private(set) var count = 0
 
-    /// The number before this one.
     func previous(_ index: Int32) -> Int32 { links[Int(index)].previous }
 
     /// Inserts the number after another listed one, or before all with `none`.

@@ -5,7 +5,6 @@ internal import HeraldThreads
 ///
 /// It belongs to the loop's thread; the thread of a look-up shares only the answer and the wake-up with it.
 final class NameResolver {
-    /// The result of a look-up.
     enum Answer: Sendable, Equatable {
         /// The addresses, each once, as a URL writes them: IPv6 in brackets.
         case addresses([String])
@@ -22,7 +21,6 @@ final class NameResolver {
         }
     }
 
-    /// The function that looks up a host; it may block.
     typealias LookUp = @Sendable (String) -> Answer
 
     /// EAI_NODATA, which the header shows to some programs only: the name exists without an address.
@@ -31,10 +29,8 @@ final class NameResolver {
     private let host: String
     private let lookUp: LookUp
     private let shared: Shared
-    /// Whether an answer is awaited.
     private(set) var isBusy = false
 
-    /// A resolver for a host's name.
     init(host: String, lookUp: @escaping LookUp) throws(SystemError) {
         self.host = host
         self.lookUp = lookUp
@@ -55,7 +51,6 @@ final class NameResolver {
         isBusy = true
     }
 
-    /// The answer, if it has arrived.
     func takeAnswer() -> Answer? {
         shared.wakeup.drain()
         let answer = shared.answer.withLock { answer in
@@ -73,7 +68,6 @@ final class NameResolver {
         return inet_pton(AF_INET6, host, &buffer) == 1 ? "[\(host)]" : nil
     }
 
-    /// Asks the system.
     @Sendable
     static func lookUp(_ host: String) -> Answer {
         var hints = addrinfo()

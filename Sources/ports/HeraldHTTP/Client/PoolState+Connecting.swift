@@ -45,7 +45,6 @@ extension PoolState {
     /// The target of the slot's connection, as a URL writes it; `nil` leaves it to the proxy.
     func address(_ slot: Int) -> String? { slots[slot].address.flatMap { addresses.text(of: $0) } }
 
-    /// Notes that the slot's connection is made.
     mutating func connected(_ slot: Int, now: MonotonicTime, using generator: inout some RandomNumberGenerator) {
         guard case .connecting = slots[slot].phase else { return }
         shared.madeAnother()

@@ -5,7 +5,6 @@ extension PoolState {
     /// The number of immediate repetitions of a call that was refused unread; after them it has failed.
     static let refusalsLimit: UInt8 = 3
 
-    /// The number of shared connections.
     var sharedCount: Int { slots.count { if case .shared = $0.phase { true } else { false } } }
 
     /// Whether the slot's connection is made, and the other side has not sent its limit of calls.
@@ -71,13 +70,11 @@ extension PoolState {
     /// Forgets what the next connection carries.
     mutating func offerAgain() { shared.expectAgreement() }
 
-    /// Notes an arrival on the slot's connection.
     mutating func heard(_ slot: Int, now: MonotonicTime) {
         guard case .shared = slots[slot].phase else { return }
         shared.heard(slot, now: now)
     }
 
-    /// Ends the call that shares the slot's connection with its answer.
     mutating func answered(
         _ call: Int32, on slot: Int, status: Int, retryAfter: [UInt8], date: [UInt8] = [], location: [UInt8],
         body: [UInt8], now: MonotonicTime
@@ -123,7 +120,6 @@ extension PoolState {
         if shared.release(slot) { discard(slot) }
     }
 
-    /// Ends old connections, and asks silent ones.
     mutating func sweepShared(_ now: MonotonicTime) {
         for slot in shared.slots {
             if slots[slot].retireAt <= now { leaving(slot) }

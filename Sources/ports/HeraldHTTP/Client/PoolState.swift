@@ -32,7 +32,6 @@ internal import HeraldTime
 ///                 deadline, cancel            shared; action `abandon`
 ///                 lost                        closing; what became of its calls was said before
 struct PoolState: ~Copyable {
-    /// An action of the pool.
     enum Action: Equatable {
         /// Make a connection to the slot's ``PoolState/address(_:)``.
         case connect(slot: Int)
@@ -50,7 +49,6 @@ struct PoolState: ~Copyable {
         case giveUp(slot: Int)
         /// Close the connection, or give up making it.
         case close(slot: Int)
-        /// Look the host's name up.
         case lookUp
     }
 
@@ -75,7 +73,6 @@ struct PoolState: ~Copyable {
         var address: AddressCache.Number?
     }
 
-    /// The most connections being made at the same time.
     static let connectingLimit = 32
     /// The same while it is unknown whether connections are shared.
     static let unknownConnectingLimit = 4
@@ -85,7 +82,6 @@ struct PoolState: ~Copyable {
     ///
     /// So a name that moved is followed, and a backend that joins others behind a balancer gets its share.
     static let ages: ClosedRange<Milliseconds> = .minutes(1)...(.minutes(3))
-    /// The interval of searches for old idle connections.
     static let sweepInterval: Milliseconds = .seconds(5)
     /// The same for shared connections, which are searched for silent ones too.
     static let sharedSweepInterval: Milliseconds = .seconds(1)
@@ -97,9 +93,7 @@ struct PoolState: ~Copyable {
     ///
     /// HTTP/1.1 has no mark that distinguishes such bytes from the next call's answer when they come after its request.
     static let distrustTime: Milliseconds = .minutes(1)
-    /// The end of that time.
     var distrustedUntil = MonotonicTime.distantPast
-    /// The time for the other side to greet.
     let greetingTimeout: Milliseconds
     var calls = CallTable()
     var slots: [Slot]
@@ -136,14 +130,12 @@ struct PoolState: ~Copyable {
         idle.reserveCapacity(limit)
     }
 
-    /// Raises the limit of connections.
     mutating func raise(limit: Int) {
         freeSlots.insert(contentsOf: (slots.count..<limit).reversed(), at: 0)
         slots += Array(repeating: Slot(), count: limit - slots.count)
         idle.reserveCapacity(limit)
     }
 
-    /// The number of connections made and kept.
     var connectionCount: Int {
         let closingCount = chores.count { if case .close = $0 { true } else { false } }
         return slots.count - freeSlots.count - closingCount - connectingCount
@@ -243,7 +235,6 @@ struct PoolState: ~Copyable {
         nextSweep = isShared || connectionCount > 0 ? now.advanced(by: interval) : nil
     }
 
-    /// Forgets all calls, and ends all connections.
     mutating func closeAll() {
         while let call = calls.earliest { calls.release(call) }
         for slot in slots.indices { discard(slot) }
@@ -253,12 +244,10 @@ struct PoolState: ~Copyable {
 
     // MARK: Transfer
 
-    /// Whether the slot's connection carries a call.
     func isBusy(_ slot: Int) -> Bool {
         if case .busy = slots[slot].phase { true } else { false }
     }
 
-    /// Whether a part of the slot's request is unwritten.
     func hasUnsent(_ slot: Int) -> Bool {
         if case .busy(let call, let written, _) = slots[slot].phase {
             written < calls[call].request.count
@@ -281,7 +270,6 @@ struct PoolState: ~Copyable {
         return written + count >= calls[call].request.count
     }
 
-    /// Ends the slot's call with its answer.
     mutating func answered(
         _ slot: Int, status: Int, retryAfter: [UInt8], date: [UInt8] = [], location: [UInt8] = [], body: [UInt8],
         isReusable: Bool, now: MonotonicTime
@@ -299,7 +287,6 @@ struct PoolState: ~Copyable {
         }
     }
 
-    /// Notes bytes that are part of no answer.
     mutating func distrust(_ now: MonotonicTime) {
         distrustedUntil = now.advanced(by: Self.distrustTime)
         for slot in idle { discard(slot) }

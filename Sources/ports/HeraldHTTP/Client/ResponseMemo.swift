@@ -5,7 +5,6 @@ internal import Glibc
 /// An answer's meaning depends on its bytes alone, so that the same bytes need no parser. A backend accepts in the same
 /// words until its Date changes; one that numbers its answers is parsed each time, as without this memory.
 struct ResponseMemo {
-    /// The longest answer that is remembered.
     private static let limit = 1_024
 
     private(set) var status: Int32 = 0
@@ -17,7 +16,6 @@ struct ResponseMemo {
         return bytes.withUnsafeBytes { known in known.baseAddress.map { memcmp($0, start, answer.count) } == 0 }
     }
 
-    /// Replaces the remembered answer.
     mutating func become(_ answer: UnsafeRawBufferPointer, status: Int32) {
         guard answer.count <= Self.limit else { return }
         bytes.removeAll(keepingCapacity: true)

@@ -4,7 +4,6 @@ internal import HeraldTime
 ///
 /// It is a part of ``PoolState``, by its slots, and knows no socket and no clock.
 struct SharedConnections {
-    /// The consequence of a connection's silence.
     enum Silence: Equatable {
         case none
         /// Ask the other side for a sign of life.
@@ -34,7 +33,6 @@ struct SharedConnections {
     static let silence: Milliseconds = .seconds(3)
     /// The same for one without calls.
     static let idleSilence: Milliseconds = .seconds(15)
-    /// The time for its answer.
     static let patience: Milliseconds = .seconds(5)
 
     /// The entries by slot; those of other connections are unused.
@@ -48,7 +46,6 @@ struct SharedConnections {
     /// The probable number of calls of the next connection; `nil` while it is unknown whether it will be shared.
     private(set) var expectedPlaces: Int?
 
-    /// - Parameter versions: the versions that may be spoken.
     init(_ versions: HTTPVersions) {
         switch versions {
         case .http1: expectedPlaces = 1
@@ -60,7 +57,6 @@ struct SharedConnections {
     /// Notes a connection that carries one call at a time.
     mutating func madeAnother() { expectedPlaces = 1 }
 
-    /// Expects either kind of connection next.
     mutating func expectAgreement() { expectedPlaces = nil }
 
     /// Notes a new connection; the other side has to greet before it takes calls.
@@ -71,7 +67,6 @@ struct SharedConnections {
         expectedPlaces = expectedPlaces ?? Self.placesLimit
     }
 
-    /// Takes the other side's limit of calls.
     mutating func offers(_ slot: Int, places: Int) {
         entries[slot].places = places
         entries[slot].isGreeted = true
@@ -119,12 +114,10 @@ struct SharedConnections {
         return entries[slot].takenCount == 0
     }
 
-    /// Notes that the connection is gone.
     mutating func ended(_ slot: Int) {
         slots.removeAll { $0 == slot }
     }
 
-    /// Notes an arrival from the other side.
     mutating func heard(_ slot: Int, now: MonotonicTime) {
         entries[slot].quietSince = now
         entries[slot].askedAt = nil

@@ -23,7 +23,7 @@ public struct SingleRequest: Sendable, CustomStringConvertible, CustomReflectabl
         /// The header `Date` as it came.
         public let date: String?
         /// Those of the wanted headers that came, by the names that were asked for.
-        public let headers: [String: String]
+        public package(set) var headers: [String: String]
         /// The body; empty when only the head was wanted.
         public let body: [UInt8]
         /// Whether it came over HTTP/2.
@@ -44,18 +44,35 @@ public struct SingleRequest: Sendable, CustomStringConvertible, CustomReflectabl
     }
 
     /// What is asked for.
-    public enum Method: Sendable {
+    public struct Method: Sendable {
+        /// `nil` for GET and POST as libcurl makes them.
+        fileprivate var name: String?
+        /// An empty one is announced, unlike none.
+        fileprivate var body: [UInt8]?
+        fileprivate var headerLines: [String] = []
+        fileprivate var wantsBody = true
+
         /// A GET whose answer's head is wanted: the first piece of the body ends it.
-        case head
+        public static let head = Self(wantsBody: false)
         /// A GET whose body is wanted.
-        case get
+        public static let get = Self()
+
         /// A POST of these bytes, of this media type, whose answer is to be JSON.
-        case post([UInt8], mediaType: String)
-        /// Any method with a body of this media type, or with an empty one without a type.
-        case other(String, [UInt8] = [], mediaType: String? = nil)
+        public static func post(_ body: [UInt8], mediaType: String) -> Self {
+            Self(body: body, headerLines: ["Content-Type: \(mediaType)", "Accept: application/json"])
+        }
 
         /// A POST of a form, `name=value&…`, encoded.
         public static func post(form: [UInt8]) -> Self { .post(form, mediaType: "application/x-www-form-urlencoded") }
+
+        /// Any method with a body of this media type, or with an empty one without a type.
+        public static func other(_ name: String, _ body: [UInt8] = [], mediaType: String? = nil) -> Self {
+            // Servers want to be told the length of what is posted or put, if it is 0 (RFC 9110, 8.6).
+            let hasBody = !body.isEmpty || mediaType != nil || name == "POST" || name == "PUT"
+            // A header without a value is left out by libcurl, which would add one of its own.
+            let type = "Content-Type:" + (mediaType.map { " \($0)" } ?? "")
+            return Self(name: name, body: hasBody ? body : nil, headerLines: [type])
+        }
     }
 
     /// As much of an answer's body, unless asked for otherwise, and of its headers is accepted; a larger answer is none.
@@ -135,11 +152,11 @@ public struct SingleRequest: Sendable, CustomStringConvertible, CustomReflectabl
             return .failure(.connectFailed, detail: "libcurl has no memory left")
         }
         defer { curl_easy_cleanup(handle) }
-        return method.body.withUnsafeBytes { body in
+        return (method.body ?? []).withUnsafeBytes { body in
             var codes = CurlLibrary.setRequest(
                 of: handle, url: url, headers: headers, timeout: timeout, errorText: errorText,
                 proxy: proxy, tls: tls)
-            if method.hasBody {
+            if method.body != nil {
                 // Without an address libcurl would read a body from a callback.
                 let bytes = body.baseAddress ?? UnsafeRawPointer(errorText)
                 codes += [
@@ -148,7 +165,7 @@ public struct SingleRequest: Sendable, CustomStringConvertible, CustomReflectabl
                     herald_curl_set_pointer(handle, CURLOPT_POSTFIELDS, bytes),
                 ]
             }
-            if case .other(let name, _, _) = method {
+            if let name = method.name {
                 codes.append(herald_curl_set_string(handle, CURLOPT_CUSTOMREQUEST, name))
             }
             codes += [sink.attach(to: handle), herald_curl_set_long(handle, CURLOPT_HTTP_VERSION, curlVersion)]
@@ -170,16 +187,9 @@ public struct SingleRequest: Sendable, CustomStringConvertible, CustomReflectabl
     }
 
     private var headerLines: [String] {
-        var lines = ["User-Agent: herald"]
-        switch method {
-        case .head, .get: break
-        case .post(_, let mediaType):
-            lines = ["Content-Type: \(mediaType)", "Accept: application/json"] + lines
-        // A header without a value is left out by libcurl, which would add one of its own.
-        case .other(_, _, let mediaType): lines = ["Content-Type:" + (mediaType.map { " \($0)" } ?? "")] + lines
-        }
+        var lines = method.headerLines + ["User-Agent: herald"]
         // No waiting for a "100 Continue".
-        if method.hasBody { lines.append("Expect:") }
+        if method.body != nil { lines.append("Expect:") }
         if let authorization { lines.append("Authorization: \(authorization)") }
         return lines + headers.map { "\($0.name): \($0.value)" }
     }
@@ -225,29 +235,6 @@ public struct SingleRequest: Sendable, CustomStringConvertible, CustomReflectabl
     }
 }
 
-extension SingleRequest.Method {
-    fileprivate var wantsBody: Bool { if case .head = self { false } else { true } }
-
-    /// Whether a body goes with it, if only an empty one.
-    fileprivate var hasBody: Bool {
-        switch self {
-        case .head, .get: false
-        case .post: true
-        // Servers want to be told the length of what is posted or put, if it is 0 (RFC 9110, 8.6).
-        case .other(let name, let body, let mediaType):
-            !body.isEmpty || mediaType != nil || name == "POST" || name == "PUT"
-        }
-    }
-
-    fileprivate var body: [UInt8] {
-        switch self {
-        case .head, .get: []
-        case .post(let body, _), .other(_, let body, _): body
-        }
-    }
-}
-
-/// Where libcurl puts what comes.
 private final class ResponseSink {
     private(set) var body: [UInt8] = []
     private(set) var isTooLarge = false

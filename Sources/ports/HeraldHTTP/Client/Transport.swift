@@ -13,7 +13,6 @@ import HeraldTime
 /// carry: the call would wait for its time-out, and a new socket could have the old one's number. So there is no such
 /// age, and libcurl closes no socket that is handed out.
 final class Transport {
-    /// What became of a read or write.
     enum Result {
         case bytes(Int)
         /// Not now: the loop reports when.
@@ -27,7 +26,6 @@ final class Transport {
     let handle: UnsafeMutableRawPointer
     /// The connected socket; -1 before that.
     private(set) var socket: Int32 = -1
-    /// The sockets that are handed out.
     private static let kept = Guarded<Set<Int32>>([])
     /// In seconds, libcurl's `CURLOPT_MAXAGE_CONN`.
     private static let noAge = Int(Int32.max)
@@ -120,7 +118,6 @@ final class Transport {
         }
     }
 
-    /// Reads what has come into the buffer.
     func receive(into buffer: UnsafeMutableRawBufferPointer) -> Result {
         if isPlain {
             let count = recv(socket, buffer.baseAddress, buffer.count, 0)
@@ -160,7 +157,6 @@ final class Transport {
         return errorNumber == EAGAIN ? .wouldBlock : .failed
     }
 
-    /// Why the last read or write failed.
     var failure: Failure {
         if isPlain { return Failure(kind: .connectionReset, detail: SystemError.text(of: errorNumber)) }
         let text = String(cString: errorText)
@@ -172,7 +168,6 @@ final class Transport {
         text.contains("SSL") && text.contains(" alert ") ? .tls : .connectionReset
     }
 
-    /// Why no connection was made, from libcurl's code.
     func connectFailure(_ code: CURLcode) -> Failure {
         Self.failure(of: handle, code, text: String(cString: errorText))
     }

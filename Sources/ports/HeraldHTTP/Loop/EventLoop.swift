@@ -33,7 +33,6 @@ public final class EventLoop {
         }
     }
 
-    /// How many events one wait reports at most; the rest come with the next one.
     private static let eventsPerWait = 256
 
     private let descriptor: Int32

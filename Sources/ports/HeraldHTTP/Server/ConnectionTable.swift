@@ -11,7 +11,6 @@ internal import HeraldTime
 /// | is worked for, or reads a stream | no end |
 struct ConnectionTable {
     struct Limits {
-        /// Connections at a time.
         var connections: Int
         /// Of these, as many may be one network's; 0: no limit.
         var ofNetwork: Int
@@ -39,7 +38,6 @@ struct ConnectionTable {
 
     var isEmpty: Bool { connections.isEmpty }
 
-    /// Whether one more connection from there is taken.
     func accepts(_ peer: HTTPPeer) -> Bool {
         let count = counts[peer.network] ?? 0
         guard limits.ofNetwork == 0 || count < limits.ofNetwork else { return false }
@@ -60,7 +58,6 @@ struct ConnectionTable {
     /// The request is complete: now it is the server's turn.
     mutating func hasRequest(_ socket: Int32) { connections[socket]?.deadline = nil }
 
-    /// An answer of so many bytes goes out.
     mutating func answers(_ socket: Int32, byteCount: Int, now: MonotonicTime) {
         let span = .seconds(Int64(byteCount) / Self.slowestBytesPerSecond) + limits.requestTimeout
         connections[socket]?.deadline = now.advanced(by: span)

@@ -1,26 +1,34 @@
 import CMicroHTTPD
 import Glibc
 
-/// What libmicrohttpd's callbacks work with, and the callbacks themselves.
+/// Serves requests: libmicrohttpd's callbacks, and what they work with.
 ///
 /// The daemon holds it unretained; the server releases it after the daemon's threads have ended.
 final class DaemonService {
-    /// Of a body that is too large so much is read and thrown away, so that the client can read its 413.
+    /// The part of a body that is too large which is read and thrown away, so that the client can read its 413.
     private static let discardLimitBytes = 1 << 20
 
-    private let requests: RequestService
+    private let handler: HTTPServer.Handler
+    private let parked: ParkedConnections
     private let connections: OpenConnections
+    private let bodyLimitBytes: Int
+    private let bodyRule: (@Sendable (HTTPRequest) -> HTTPBodyDecision)?
 
-    init(_ requests: RequestService, _ connections: OpenConnections) {
-        self.requests = requests
+    init(
+        _ configuration: HTTPServer.Configuration, _ handler: @escaping HTTPServer.Handler,
+        _ parked: ParkedConnections, _ connections: OpenConnections
+    ) {
+        self.handler = handler
+        self.parked = parked
         self.connections = connections
+        bodyLimitBytes = configuration.bodyLimitBytes
+        bodyRule = configuration.bodyRule
     }
 
     private static func service(_ context: UnsafeMutableRawPointer?) -> DaemonService? {
         context.map { Unmanaged<DaemonService>.fromOpaque($0).takeUnretainedValue() }
     }
 
-    /// A client wants to connect.
     static let accept: MHD_AcceptPolicyCallback = { context, address, _ in
         service(context)?.connections.accepts(HTTPPeer(address)) ?? false ? .YES : .NO
     }
@@ -32,7 +40,7 @@ final class DaemonService {
         if herald_http_is_opening(code) != 0 {
             service.connections.open(socket, from: HTTPPeer(herald_http_connection_peer(connection)))
         } else {
-            service.connections.close(socket)
+            service.connections.note { table, _ in table.close(socket) }
         }
     }
 
@@ -42,17 +50,19 @@ final class DaemonService {
             context, target, _ in
             let transaction = ServerTransaction(
                 rawTarget: target.map { String(cString: $0) } ?? "",
-                bodyLimitBytes: service(context)?.requests.bodyLimitBytes ?? 0)
+                bodyLimitBytes: service(context)?.bodyLimitBytes ?? 0)
             return Unmanaged.passRetained(transaction).toOpaque()
         }
 
-    /// The request is over, answered or not.
     static let completed:
         @convention(c) (
             UnsafeMutableRawPointer?, OpaquePointer?, UnsafeMutablePointer<UnsafeMutableRawPointer?>?,
             MHD_RequestTerminationCode
         ) -> Void = { context, connection, slot, _ in
-            if let connection { service(context)?.connections.isDone(herald_http_connection_socket(connection)) }
+            if let connection {
+                let socket = herald_http_connection_socket(connection)
+                service(context)?.connections.note { table, now in table.isDone(socket, now: now) }
+            }
             guard let pointer = slot?.pointee else { return }
             Unmanaged<ServerTransaction>.fromOpaque(pointer).release()
             slot?.pointee = nil
@@ -74,12 +84,9 @@ final class DaemonService {
             return transaction.discardedBytes > discardLimitBytes ? .NO : .YES
         }
         if transaction.ending == nil {
-            service.connections.hasRequest(herald_http_connection_socket(connection))
-            let method = String(cString: method)
-            let isDecided = service.requests.decide(transaction, on: SuspendableConnection(pointer: connection)) {
-                service.request(transaction, method: method, $0, on: connection)
-            }
-            if !isDecided { return .YES }
+            let socket = herald_http_connection_socket(connection)
+            service.connections.note { table, _ in table.hasRequest(socket) }
+            if !service.decide(transaction, method: String(cString: method), on: connection) { return .YES }
         }
         return service.finish(transaction, on: connection)
     }
@@ -90,19 +97,64 @@ final class DaemonService {
         let announced = length.flatMap { Int(String(cString: $0)) }
         let isChunked = MHD_lookup_connection_value(connection, .HEADER_KIND, "Transfer-Encoding") != nil
         guard isChunked || announced ?? 0 > 0 else { return .YES }
-        let refusal = requests.refusal(of: transaction, announcedBytes: announced) {
-            request(transaction, method: method, $0, on: connection)
+        if let bodyRule {
+            // Without a readable target the handler is not asked either.
+            guard let request = request(transaction, method: method, on: connection) else {
+                return queue(Self.badTarget, on: connection)
+            }
+            switch bodyRule(request) {
+            case .read(let limitBytes): transaction.bodyLimitBytes = min(limitBytes, bodyLimitBytes)
+            case .refuse(let response): return queue(response, on: connection)
+            }
         }
-        return refusal.map { queue($0, on: connection) } ?? .YES
+        return announced ?? 0 > transaction.bodyLimitBytes ? queue(transaction.tooLarge, on: connection) : .YES
     }
 
+    /// The request; `nil` without a readable target.
     private func request(
-        _ transaction: ServerTransaction, method: String, _ target: HTTPTarget, on connection: OpaquePointer
-    ) -> HTTPRequest {
-        HTTPRequest(
-            method: method, target: target, headers: headers(of: connection), body: transaction.body,
-            peer: HTTPPeer(herald_http_connection_peer(connection)))
+        _ transaction: ServerTransaction, method: String, on connection: OpaquePointer
+    ) -> HTTPRequest? {
+        HTTPTarget(parsing: transaction.rawTarget).map { target in
+            HTTPRequest(
+                method: method, target: target, headers: headers(of: connection), body: transaction.body,
+                peer: HTTPPeer(herald_http_connection_peer(connection)))
+        }
     }
+
+    /// Lets the handler decide about a complete request; false when it now waits.
+    private func decide(_ transaction: ServerTransaction, method: String, on connection: OpaquePointer) -> Bool {
+        func waits(_ ending: ServerTransaction.Ending, for wait: Duration?) -> Bool {
+            transaction.ending = ending
+            if let wait, wait <= .zero { return false }
+            transaction.parkedID = parked.park(SuspendableConnection(pointer: connection), for: wait)
+            return transaction.parkedID != nil
+        }
+        switch answer(to: transaction, method: method, on: connection) {
+        case .respond(let response): return !waits(.respond(response), for: .zero)
+        case .respondLater(let response, let wait): return !waits(.respond(response), for: wait)
+        case .respondWhenReady(let begin):
+            // Until there is a responder, only the server's stop can let the request go on.
+            guard waits(.hangUp, for: nil), let id = transaction.parkedID else { return true }
+            let responder = HTTPResponder(parked: parked, id: id)
+            transaction.ending = .respondAs(responder)
+            begin(responder)
+            return false
+        case .stream(let response, let stream): return !waits(.stream(response, stream), for: .zero)
+        case .hang: return !waits(.hangUp, for: nil)
+        case .hangUp(let wait): return !waits(.hangUp, for: wait)
+        }
+    }
+
+    private func answer(
+        to transaction: ServerTransaction, method: String, on connection: OpaquePointer
+    ) -> HTTPAnswer {
+        guard transaction.discardedBytes == 0 else { return .respond(transaction.tooLarge) }
+        return request(transaction, method: method, on: connection).map(handler) ?? .respond(Self.badTarget)
+    }
+
+    private static let badTarget = HTTPResponse.text("the address is not properly percent-encoded UTF-8\n", status: 400)
+    /// What an answer becomes whose header fields cannot be sent, such as one with a line break.
+    private static let unsendable = HTTPResponse.text("the answer has a header that cannot be sent\n", status: 500)
 
     private func headers(of connection: OpaquePointer) -> HTTPHeaderFields {
         var headers = HTTPHeaderFields()
@@ -135,18 +187,19 @@ final class DaemonService {
         var status = response.status
         var made = make(response)
         if made == nil {
-            status = RequestService.unsendable.status
-            made = make(RequestService.unsendable)
+            status = Self.unsendable.status
+            made = make(Self.unsendable)
         }
         guard let made else { return .NO }
         defer { MHD_destroy_response(made) }
-        connections.answers(herald_http_connection_socket(connection), byteCount: response.body.count)
+        let socket = herald_http_connection_socket(connection)
+        connections.note { table, now in table.answers(socket, byteCount: response.body.count, now: now) }
         return MHD_queue_response(connection, UInt32(clamping: status), made)
     }
 
     /// Begins an answer whose body the library asks for piece by piece.
     private func begin(_ stream: HTTPStream, _ response: HTTPResponse, on connection: OpaquePointer) -> MHD_Result {
-        let body = StreamBody(stream, parked: requests.parked, connection: SuspendableConnection(pointer: connection))
+        let body = StreamBody(stream, parked: parked, connection: SuspendableConnection(pointer: connection))
         let context = Unmanaged.passRetained(body).toOpaque()
         let made = MHD_create_response_from_callback(
             UInt64.max, StreamBody.blockBytes, StreamBody.read, context, StreamBody.release)

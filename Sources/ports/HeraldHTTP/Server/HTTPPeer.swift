@@ -44,7 +44,6 @@ public struct HTTPPeer: Sendable, Hashable {
         }
     }
 
-    /// Reads a `sockaddr_in` or a `sockaddr_in6`.
     private init<Address>(reading address: inout Address) {
         self = withUnsafePointer(to: &address) { address in
             address.withMemoryRebound(to: sockaddr.self, capacity: 1) { HTTPPeer($0) }
@@ -54,7 +53,6 @@ public struct HTTPPeer: Sendable, Hashable {
     /// The network that one client has at its disposal: an IPv4 address, or the first 64 bits of an IPv6 address.
     public var network: HTTPPeer { HTTPPeer(high: high, low: isIPv4 || isLoopback ? low : 0) }
 
-    /// Whether it is an IPv4 address.
     var isIPv4: Bool { high == 0 && low >> 32 == 0xFFFF }
 
     fileprivate func hasPrefix(of other: HTTPPeer, bits: Int) -> Bool {

@@ -20,9 +20,7 @@ public struct HTTPRequest: Sendable {
         if let colon = name.lastIndex(of: ":"), name[name.index(after: colon)...].allSatisfy(\.isNumber) {
             name = name[..<colon]
         }
-        return name == "[::1]" || name.lowercased() == "localhost"
-            || name.hasPrefix("127.") && name.split(separator: ".").count == 4
-                && name.split(separator: ".").allSatisfy { UInt8($0) != nil }
+        return name.lowercased() == "localhost" || HTTPPeer(String(name))?.isLoopback ?? false
     }
 
     /// The token of a header `Authorization: Bearer …` (RFC 6750); `nil` without one, or with another scheme.

@@ -25,6 +25,5 @@ public final class HTTPResponder: Sendable {
         if isFirst { parked.wake(id, after: wait) }
     }
 
-    /// The answer, if there is one.
     var response: HTTPResponse? { state.withLock { $0 } }
 }

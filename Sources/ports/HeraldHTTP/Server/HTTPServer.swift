@@ -84,10 +84,7 @@ public final class HTTPServer: Sendable {
             close(socket.descriptor)
             throw failure(error)
         }
-        let requests = RequestService(
-            handler: handler, parked: parked, bodyLimitBytes: configuration.bodyLimitBytes,
-            bodyRule: configuration.bodyRule)
-        let service = Unmanaged.passRetained(DaemonService(requests, connections))
+        let service = Unmanaged.passRetained(DaemonService(configuration, handler, parked, connections))
         // The socket is the library's from now on, also when it does not start.
         guard let pointer = Self.start(configuration, socket.descriptor, service) else {
             let code = errno

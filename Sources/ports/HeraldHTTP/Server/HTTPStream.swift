@@ -19,7 +19,6 @@ public final class HTTPStream: Sendable {
         var waiting: (parked: ParkedConnections, id: UInt64)?
     }
 
-    /// What there is to send now.
     enum Piece {
         case bytes(Int)
         /// Nothing: the connection is suspended until there is.

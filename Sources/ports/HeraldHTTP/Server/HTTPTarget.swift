@@ -1,3 +1,5 @@
+internal import Foundation
+
 /// What a request line asks for: a path and a query, read from the bytes that the client sent.
 public struct HTTPTarget: Sendable, Equatable {
     /// One `name=value` of a query, decoded.
@@ -59,31 +61,7 @@ public struct HTTPTarget: Sendable, Equatable {
     }
 
     private static func decoded(_ bytes: ArraySlice<UInt8>, plusIsSpace: Bool) -> String? {
-        var result: [UInt8] = []
-        result.reserveCapacity(bytes.count)
-        var index = bytes.startIndex
-        while index < bytes.endIndex {
-            let byte = bytes[index]
-            if byte == 0x25 {
-                guard bytes.endIndex - index > 2, let high = nibble(bytes[index + 1]),
-                    let low = nibble(bytes[index + 2])
-                else { return nil }
-                result.append(high << 4 | low)
-                index += 3
-            } else {
-                result.append(byte == 0x2B && plusIsSpace ? 0x20 : byte)
-                index += 1
-            }
-        }
-        return String(validating: result, as: UTF8.self)
-    }
-
-    private static func nibble(_ byte: UInt8) -> UInt8? {
-        switch byte {
-        case 0x30...0x39: byte - 0x30
-        case 0x41...0x46: byte - 0x37
-        case 0x61...0x66: byte - 0x57
-        default: nil
-        }
+        let text = String(decoding: bytes, as: UTF8.self)
+        return (plusIsSpace ? text.replacing("+", with: " ") : text).removingPercentEncoding
     }
 }

@@ -1,15 +1,14 @@
 internal import CEpoll
 import Glibc
-internal import HeraldThreads
+package import HeraldThreads
 
 /// A listening TCP socket; made here and not by libmicrohttpd, so that a failure says which step failed and why.
-struct ListeningSocket {
-    let descriptor: Int32
-    /// The port that was taken.
-    let port: UInt16
+package struct ListeningSocket {
+    package let descriptor: Int32
+    package let port: UInt16
 
     /// Listens on the first address of `host`, which is a name or an IPv4 or IPv6 address; port 0 takes a free one.
-    init(host: String, port: UInt16) throws(SystemError) {
+    package init(host: String, port: UInt16) throws(SystemError) {
         func failure(_ step: String, _ code: Int32) -> SystemError {
             SystemError(call: "cannot listen on \(host):\(port): \(step)", number: code)
         }

@@ -9,9 +9,7 @@ public import HeraldThreads
 public struct LocalIdentity: Sendable, CustomStringConvertible, CustomReflectable {
     /// The authority's certificate (PEM), which clients have to trust.
     public let authority: String
-    /// The server's certificate (PEM).
     let certificate: String
-    /// Its private key (PEM).
     let key: String
 
     private static let names = "DNS:localhost,IP:127.0.0.1,IP:::1"

@@ -5,10 +5,8 @@ import HeraldTime
 /// The open connections of a server, for its threads; ``sweep()`` hangs up on those that are overdue.
 final class OpenConnections: Sendable {
     private let table: Guarded<ConnectionTable>
-    /// Signalled when there is a first connection.
     private let signal: Wakeup
 
-    /// How often deadlines are looked at.
     static let sweepInterval: Milliseconds = .milliseconds(250)
 
     init(_ limits: ConnectionTable.Limits, signal: Wakeup) {
@@ -27,23 +25,15 @@ final class OpenConnections: Sendable {
         if isFirst { signal.signal() }
     }
 
-    func close(_ socket: Int32) { table.withLock { $0.close(socket) } }
-
-    func hasRequest(_ socket: Int32) { table.withLock { $0.hasRequest(socket) } }
-
-    func answers(_ socket: Int32, byteCount: Int) {
+    /// Notes what became of a connection, at this moment.
+    func note(_ change: (inout ConnectionTable, _ now: MonotonicTime) -> Void) {
         let now = SystemClock.monotonic()
-        table.withLock { $0.answers(socket, byteCount: byteCount, now: now) }
-    }
-
-    func isDone(_ socket: Int32) {
-        let now = SystemClock.monotonic()
-        table.withLock { $0.isDone(socket, now: now) }
+        table.withLock { change(&$0, now) }
     }
 
     /// Hangs up on connections that are overdue; whether there are any connections.
     ///
-    /// The library notices and closes the socket, after it has told ``close(_:)``: under the lock the number is still this
+    /// The library notices and closes the socket, after it has told the table: under the lock the number is still this
     /// connection's.
     func sweep() -> Bool {
         let now = SystemClock.monotonic()

@@ -94,7 +94,6 @@ final class ParkedConnections: Sendable {
         signal.signal()
     }
 
-    /// The thread's work, until ``stop()``.
     func run() {
         var descriptors: [pollfd] = []
         var ids: [UInt64] = []

@@ -29,6 +29,8 @@ final class ServerTransaction {
         self.bodyLimitBytes = bodyLimitBytes
     }
 
+    var tooLarge: HTTPResponse { .text("the body is larger than \(bodyLimitBytes) bytes\n", status: 413) }
+
     /// Takes a piece of the body; what is beyond the limit is counted and thrown away.
     func append(_ piece: UnsafeRawBufferPointer) {
         if discardedBytes == 0, body.count + piece.count <= bodyLimitBytes {

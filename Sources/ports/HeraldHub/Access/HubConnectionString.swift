@@ -18,7 +18,7 @@ public struct HubConnectionString: Sendable, Hashable, CustomStringConvertible {
 
     /// Parses the text; throws with its fault, without a word of the key.
     public init(_ text: String) throws(InvalidArgument) {
-        var parts: [String: Substring] = [:]
+        var parts: [String: String] = [:]
         // Editors on Windows begin files with a byte-order mark.
         let text = String(text.unicodeScalars.drop { $0 == "\u{FEFF}" })
         for part in text.split(separator: ";") where !part.allSatisfy(\.isWhitespace) {
@@ -26,8 +26,8 @@ public struct HubConnectionString: Sendable, Hashable, CustomStringConvertible {
             guard let equals = part.firstIndex(of: "=") else {
                 throw Self.mistake("has a part without '='")
             }
-            let name = part[..<equals].trimming.lowercased()
-            guard parts.updateValue(part[part.index(after: equals)...].trimming, forKey: name) == nil else {
+            let name = part[..<equals].trimmed.lowercased()
+            guard parts.updateValue(part[part.index(after: equals)...].trimmed, forKey: name) == nil else {
                 throw Self.mistake("has a part twice")
             }
         }
@@ -40,8 +40,8 @@ public struct HubConnectionString: Sendable, Hashable, CustomStringConvertible {
             else { throw Self.mistake("has a name or key that is not 1 to \(Self.longest) printable ASCII characters") }
         }
         (authority, basePath) = try Self.address(endpoint)
-        self.keyName = String(keyName)
-        self.key = Secret(String(key))
+        self.keyName = keyName
+        self.key = Secret(key)
     }
 
     /// `https://`, host and port: hubs are called over TLS alone.
@@ -50,7 +50,7 @@ public struct HubConnectionString: Sendable, Hashable, CustomStringConvertible {
     /// The endpoint and the key's name.
     public var description: String { "sb://\(authority)\(basePath)/ as \(keyName)" }
 
-    private static func address(_ endpoint: Substring) throws(InvalidArgument) -> (String, String) {
+    private static func address(_ endpoint: String) throws(InvalidArgument) -> (String, String) {
         let schemes = ["sb://", "https://", "amqps://"]
         guard let scheme = schemes.first(where: { endpoint.lowercased().hasPrefix($0) }) else {
             throw mistake("has an Endpoint that does not begin with sb://")
@@ -70,14 +70,5 @@ public struct HubConnectionString: Sendable, Hashable, CustomStringConvertible {
         InvalidArgument(
             "the hub's connection string \(text); "
                 + "it looks like Endpoint=sb://NS.servicebus.windows.net/;SharedAccessKeyName=NAME;SharedAccessKey=KEY")
-    }
-}
-
-extension Substring {
-    fileprivate var trimming: Substring {
-        var text = self
-        while text.first?.isWhitespace == true { text.removeFirst() }
-        while text.last?.isWhitespace == true { text.removeLast() }
-        return text
     }
 }

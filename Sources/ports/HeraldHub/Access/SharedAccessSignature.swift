@@ -24,10 +24,8 @@ public struct SharedAccessSignature: Sendable, Hashable {
     /// - Parameter expiresAt: seconds of Unix time.
     public init(for string: HubConnectionString, expiresAt: Int64) {
         let audience = "https://\(string.authority)\(string.basePath)/".lowercased()
-        var encoded: [UInt8] = []
-        PercentEncoding.append(Array(audience.utf8).span.bytes, to: &encoded)
         self.init(
-            encodedAudience: String(decoding: encoded, as: UTF8.self), expiresAt: expiresAt, keyName: string.keyName,
+            encodedAudience: PercentEncoding.encoded(audience), expiresAt: expiresAt, keyName: string.keyName,
             key: string.key)
     }
 
@@ -61,11 +59,8 @@ public struct SharedAccessSignature: Sendable, Hashable {
 
     /// The value of the header `Authorization`.
     public var authorization: String {
-        var text = Array("\(Self.scheme)sr=\(encodedAudience)&sig=".utf8)
-        PercentEncoding.append(Array(signature.utf8).span.bytes, to: &text)
-        text.append(contentsOf: "&se=\(expiresAt)&skn=".utf8)
-        PercentEncoding.append(Array(keyName.utf8).span.bytes, to: &text)
-        return String(decoding: text, as: UTF8.self)
+        "\(Self.scheme)sr=\(encodedAudience)&sig=\(PercentEncoding.encoded(signature))&se=\(expiresAt)"
+            + "&skn=\(PercentEncoding.encoded(keyName))"
     }
 
     /// Whether the key made the signature.

@@ -1,14 +1,12 @@
+internal import HeraldBytes
 package import HeraldText
 
 /// The address of one device at a hub: its push service, and that service's handle.
 package enum HubDevice: Sendable, Hashable {
-    /// Apple's; the token in hexadecimal digits.
     case apple(token: String)
     /// Google's legacy interface, which Google has shut down.
     case gcm(token: String)
-    /// Google's FCM v1.
     case fcmV1(token: String)
-    /// Windows'; the channel's URI.
     case windows(channel: String)
     /// A browser's subscription (Web Push).
     case browser(endpoint: String, p256dh: String, auth: String)
@@ -60,16 +58,13 @@ package enum HubDevice: Sendable, Hashable {
     /// A search for a handle need not know its push service: no other's consists of pairs of hexadecimal digits alone.
     static func compared(_ handle: String) -> String { isHexadecimal(handle) ? handle.uppercased() : handle }
 
-    private static func isHexadecimal(_ text: String) -> Bool {
-        !text.isEmpty && text.utf8.count % 2 == 0 && text.utf8.allSatisfy { Character(UnicodeScalar($0)).isHexDigit }
+    package static func isHexadecimal(_ text: String) -> Bool {
+        !text.isEmpty && text.utf8.count % 2 == 0 && text.allSatisfy { $0.isASCII && $0.isHexDigit }
     }
 }
 
-/// The rules for a hub's tags.
 package enum HubTags {
-    /// The most tags of a registration.
     package static let countLimit = 60
-    /// The most characters of a tag.
     package static let lengthLimit = 120
 
     /// Throws with the fault of a registration's tags.
@@ -78,18 +73,9 @@ package enum HubTags {
             throw InvalidArgument("a registration has at most \(countLimit) tags, not \(tags.count)")
         }
         for tag in tags {
-            guard (1...lengthLimit).contains(tag.utf8.count), tag.utf8.allSatisfy(isAllowed) else {
+            guard (1...lengthLimit).contains(tag.utf8.count), tag.utf8.allSatisfy(ASCIISet.tag.contains) else {
                 throw InvalidArgument("a tag must be 1 to \(lengthLimit) characters out of A-Z a-z 0-9 _ @ # . : -")
             }
-        }
-    }
-
-    private static func isAllowed(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"):
-            true
-        default: "_@#.:-".utf8.contains(byte)
         }
     }
 }

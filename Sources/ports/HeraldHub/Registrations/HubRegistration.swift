@@ -4,7 +4,6 @@ package import HeraldText
 package struct HubRegistration: Sendable, Hashable {
     /// The hub's name for it; `nil` before it is written.
     package let id: String?
-    /// The tags that reach the device.
     package let tags: [String]
     /// The device; `nil` for a kind that Herald does not write, such as a template.
     package let device: HubDevice?
@@ -27,7 +26,6 @@ package struct HubRegistration: Sendable, Hashable {
 
     // MARK: Writing
 
-    /// The media type of an entry.
     package static let mediaType = "application/atom+xml;type=entry;charset=utf-8"
 
     /// The entry, the body of a PUT.
@@ -80,7 +78,7 @@ package struct HubRegistration: Sendable, Hashable {
     }
 
     /// `Apple` of `<AppleRegistrationDescription>`, or of `<RegistrationDescription i:type="…">` as .NET's SDK writes it.
-    private static func kind(of description: XMLElement) -> String? {
+    package static func kind(of description: XMLElement) -> String? {
         var name = description.name[...]
         if description.name == suffix, let type = description.attributes["type"] {
             name = type.split(separator: ":").last ?? ""

@@ -1,15 +1,20 @@
 package import HeraldHTTP
 
-/// The outcome of a request to a hub.
-package enum HubResult<Value: Sendable>: Sendable {
-    case success(Value)
-    case failure(HubFailure)
+package typealias HubResult<Value> = Result<Value, HubFailure>
+
+extension Result where Success == SingleRequest.Response, Failure == HubFailure {
+    /// The answer to a request, if it is a success.
+    init(_ outcome: SingleRequest.Outcome) {
+        switch outcome {
+        case .failure(let kind, let detail): self = .failure(.unanswered(kind, detail: detail))
+        case .response(let response) where (200..<300).contains(response.status): self = .success(response)
+        case .response(let response): self = .failure(HubFailure(response))
+        }
+    }
 }
 
-extension HubResult: Equatable where Value: Equatable {}
-
 /// The reason why a hub did not fulfil a request.
-package enum HubFailure: Sendable, Hashable {
+package enum HubFailure: Error, Hashable {
     /// 404: there is no such hub, or no such registration.
     case notFound(detail: String?)
     /// 410: the registration's id has expired or was deleted; a new one is to be asked for.
@@ -19,12 +24,10 @@ package enum HubFailure: Sendable, Hashable {
     /// 401: no good token; 403: a right is missing, a quota used up, or too many requests; 429: too many requests; and
     /// every other status.
     case refused(status: Int, retryAfterSeconds: Int64, detail: String?)
-    /// There is no answer.
     case unanswered(FailureKind, detail: String)
     /// The answer contradicts the service's documents.
     case unreadable(reason: String)
 
-    /// The failure in an answer.
     init(_ response: SingleRequest.Response) {
         var detail = Self.detail(of: response.body)
         if let id = response.headers[TrackingID.header] { detail = TrackingID.adding(id, to: detail) }

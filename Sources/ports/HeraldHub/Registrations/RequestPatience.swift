@@ -5,12 +5,10 @@ package import HeraldTime
 /// The other side's answer decides: too many requests, busy. A requested wait is respected; when it is longer than
 /// ``longestWait``, the answer stands.
 package struct RequestPatience: Sendable {
-    /// The most repetitions of a request.
     package static let repeatLimit = 3
     /// The first unrequested wait; each of the next ones is twice as long.
     package static let firstWait: Milliseconds = .seconds(1)
 
-    /// The longest wait.
     package let longestWait: Milliseconds
 
     package init(longestWait: Milliseconds = .minutes(1)) {

@@ -8,7 +8,6 @@ public struct HubSending: Sendable {
     public let hub: String
     /// The tag that devices are registered with.
     package let tag: HubTagTemplate
-    /// The format of each push service.
     let formats: [String: NotificationFormat]
     /// Whether the hub's id of each notification is kept.
     public let keepsMessageIDs: Bool

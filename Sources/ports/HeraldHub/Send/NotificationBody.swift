@@ -6,7 +6,6 @@ enum NotificationBody {
     /// FCM keeps nothing for longer: four weeks.
     static let longestTTLSeconds: Int64 = 2_419_200
 
-    /// Appends the body for one format.
     static func append(
         _ format: NotificationFormat, message: RawSpan, options: DeliveryOptions, now: WallTime,
         to output: inout [UInt8]

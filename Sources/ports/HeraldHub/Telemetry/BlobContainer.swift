@@ -38,7 +38,6 @@ public struct BlobContainer: Sendable, Hashable {
         }
     }
 
-    /// So many blobs are listed at once.
     private static let pageSize = 1_000
 
     private let path: Secret
@@ -60,23 +59,13 @@ public struct BlobContainer: Sendable, Hashable {
 
     /// The address of a part of the list.
     public func list(from marker: String?) -> Secret {
-        let place = marker.map { "&marker=\(Self.encoded($0, keepingSlashes: false))" } ?? ""
+        let place = marker.map { "&marker=\(PercentEncoding.encoded($0))" } ?? ""
         return Secret(
             "\(path.reveal())?\(query.reveal())&restype=container&comp=list&maxresults=\(Self.pageSize)\(place)")
     }
 
     /// The address of a blob.
     public func blob(_ name: String) -> Secret {
-        Secret("\(path.reveal())/\(Self.encoded(name, keepingSlashes: true))?\(query.reveal())")
-    }
-
-    private static func encoded(_ text: String, keepingSlashes: Bool) -> String {
-        var output: [UInt8] = []
-        if keepingSlashes {
-            PercentEncoding.appendPath(Array(text.utf8).span.bytes, to: &output)
-        } else {
-            PercentEncoding.append(Array(text.utf8).span.bytes, to: &output)
-        }
-        return String(decoding: output, as: UTF8.self)
+        Secret("\(path.reveal())/\(PercentEncoding.encoded(name, keepingSlashes: true))?\(query.reveal())")
     }
 }

@@ -19,9 +19,7 @@ public struct MessageDetails: Sendable, Hashable {
         public var isFinal: Bool { Self.finalNames.contains(name.lowercased()) }
     }
 
-    /// So many outcomes of different names are kept.
     private static let outcomeLimit = 64
-    /// What one name has at most.
     private static let nameLimit = 128
 
     /// Where the message stands.
@@ -59,15 +57,5 @@ public struct MessageDetails: Sendable, Hashable {
             }
         }
         self.outcomes = outcomes
-    }
-}
-
-extension String {
-    /// Without spaces and line ends around it.
-    var trimmed: String {
-        var text = self[...]
-        while text.first?.isWhitespace == true { text.removeFirst() }
-        while text.last?.isWhitespace == true { text.removeLast() }
-        return String(text)
     }
 }

@@ -5,11 +5,9 @@ package import HeraldText
 ///
 /// Names are local, without prefixes: the hub's SDKs and the service disagree on those.
 package struct XMLElement: Sendable, Hashable {
-    /// The local name.
     package let name: String
     /// The namespace of the name; empty without one.
     package let namespace: String
-    /// The attributes by their local names.
     package let attributes: [String: String]
     /// The elements inside, in order.
     package private(set) var children: [XMLElement] = []
@@ -64,7 +62,6 @@ package struct XMLElement: Sendable, Hashable {
     fileprivate mutating func append(text piece: String) { text += piece }
 }
 
-/// What expat's callbacks build.
 private final class XMLBuilder {
     var parser: XML_Parser?
     private(set) var root: XMLElement?

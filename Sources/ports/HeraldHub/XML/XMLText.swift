@@ -1,6 +1,5 @@
 internal import HeraldBytes
 
-/// Text for an XML document.
 package enum XMLText {
     /// Appends text with everything escaped that means something in content or in an attribute.
     ///

@@ -41,7 +41,6 @@ extension Admin {
         try handle.outwaiting { () throws(KafkaError) in try description(of: name, timeout: timeout) }
     }
 
-    /// The group as its coordinator describes it now.
     func description(of name: String, timeout: Milliseconds) throws(KafkaError) -> GroupDescription {
         let end = ContinuousClock.now + timeout.duration
         let brokers = try handle.metadata(of: nil, allTopics: false, timeout).brokers
@@ -89,7 +88,6 @@ extension Admin {
         if let error { throw error }
     }
 
-    /// The answer of the broker that coordinates the group.
     private func describeGroup(
         _ name: String, brokers: [Int32], until end: ContinuousClock.Instant
     ) throws(KafkaError) -> GroupDescription {

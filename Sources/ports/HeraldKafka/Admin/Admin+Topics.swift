@@ -106,7 +106,6 @@ extension Admin {
         return object
     }
 
-    /// Throws librdkafka's reason when it cannot make the object.
     private static func made(
         _ topic: String, _ make: (_ errorText: UnsafeMutablePointer<CChar>, _ size: Int) -> OpaquePointer?
     ) throws(KafkaError) -> OpaquePointer {

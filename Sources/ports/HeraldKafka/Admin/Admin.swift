@@ -37,7 +37,6 @@ public struct TopicResult: Sendable, Equatable {
 /// the embedded broker supports metadata only.
 public final class Admin: Sendable {
     let handle: ClientHandle
-    /// The coordinator of each group that was asked about.
     let coordinators = Guarded<[String: Int32]>([:])
     /// The time that a broker gets to accept a connection.
     static let connectingTime: Milliseconds = .seconds(1)
@@ -102,7 +101,6 @@ public final class Admin: Sendable {
         return handle.callbacks.notices.take()
     }
 
-    /// Sends one admin request and reads its answer.
     func request<Answer>(
         _ operation: rd_kafka_admin_op_t, timeout: Milliseconds,
         send: (_ options: OpaquePointer?, _ queue: OpaquePointer?) -> Void,
@@ -138,7 +136,6 @@ public final class Admin: Sendable {
         return options
     }
 
-    /// Waits for the next answer and reads it.
     func answer<Answer>(
         in queue: OpaquePointer?, timeout: Milliseconds,
         read: (_ event: OpaquePointer) throws(KafkaError) -> Answer

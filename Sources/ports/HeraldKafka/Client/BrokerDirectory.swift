@@ -42,7 +42,6 @@ final class BrokerDirectory: Sendable {
         }
     }
 
-    /// Notes the brokers' addresses.
     func note(_ brokers: [ClusterMetadata.Broker]) {
         state.withLock { state in
             state.silentSince = nil
@@ -56,7 +55,6 @@ final class BrokerDirectory: Sendable {
         }
     }
 
-    /// The brokers that have moved since the last call, by number.
     func takeMoved() -> [ClusterMetadata.Broker] {
         state.withLock { state in
             defer { state.moved = [:] }

@@ -6,7 +6,6 @@ final class ClientConfiguration {
     private var owned: OpaquePointer?
     /// The properties that were set, which defaults must not override.
     private(set) var names: Set<String> = []
-    /// The caller's properties.
     private(set) var properties: ClientProperties = []
 
     init() {
@@ -19,7 +18,6 @@ final class ClientConfiguration {
 
     var pointer: OpaquePointer? { owned }
 
-    /// Sets one property; returns the error, or `nil`.
     func set(_ name: String, _ value: String) -> KafkaError? {
         var text = [CChar](repeating: 0, count: ClientHandle.errorTextCapacity)
         // OK, UNKNOWN (no such property in this version), INVALID (a wrong value, or one that this build lacks).

@@ -21,7 +21,6 @@ final class ClientEnd: @unchecked Sendable {
         self.callbacks = callbacks
     }
 
-    /// Destroys the client.
     func destroy() {
         guard let ended = try? Wakeup(),
             (try? OwnThread(

@@ -22,9 +22,7 @@ final class ClientHandle: @unchecked Sendable {
         let controlRequests = ControlRequestMeter()
         /// Touched only by the polling thread.
         var rebalances: [Rebalance] = []
-        /// The properties that the client was made from.
         let properties: ClientProperties
-        /// The addresses of its brokers.
         let directory: BrokerDirectory?
         /// Whether a revoke is answered at once, because no thread polls any more.
         var answersAtOnce = false
@@ -112,7 +110,6 @@ final class ClientHandle: @unchecked Sendable {
         ClientEnd(client, callbacks).destroy()
     }
 
-    /// Notes that a broker answered a request.
     func noteAnswer() { callbacks.properties.answers?.note() }
 
     /// The statistics since the last call, for ``ClientStatistics/init(json:)``.
@@ -123,7 +120,6 @@ final class ClientHandle: @unchecked Sendable {
         }
     }
 
-    /// The time that brokers made the client wait since the last call.
     func takeThrottleTime() -> ThrottleTime {
         callbacks.throttling.withLock { time in
             defer { time = ThrottleTime() }
@@ -131,7 +127,6 @@ final class ClientHandle: @unchecked Sendable {
         }
     }
 
-    /// The fatal error that the client is in, if any.
     func fatalError() -> KafkaError? { Self.fatalError(of: client) }
 
     fileprivate static func fatalError(of client: OpaquePointer) -> KafkaError? {
@@ -166,7 +161,6 @@ final class ClientHandle: @unchecked Sendable {
         if code != 0 { callbacks.note(code, nil, of: client) }
     }
 
-    /// The text of a NUL-terminated C buffer.
     static func string(_ buffer: [CChar]) -> String {
         buffer.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } ?? "" }
     }

@@ -19,7 +19,6 @@ public final class EventQueue {
     private let handle: ClientHandle
     private var notified: Wakeup?
 
-    /// Takes over a reference to the queue.
     init(_ raw: OpaquePointer?, of handle: ClientHandle) {
         self.raw = raw
         self.handle = handle

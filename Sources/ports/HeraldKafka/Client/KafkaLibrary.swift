@@ -101,7 +101,6 @@ public enum KafkaLibrary {
         text.split(separator: " ").joined(separator: " ")
     }
 
-    /// librdkafka's table of all properties.
     private static var documentation: String {
         var text: UnsafeMutablePointer<CChar>?
         var size = 0

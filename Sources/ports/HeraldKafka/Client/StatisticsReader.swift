@@ -25,7 +25,6 @@ struct StatisticsReader {
         }
     }
 
-    /// The integer at this place.
     mutating func number() throws(Malformed) -> Int {
         let isNegative = next == UInt8(ascii: "-")
         if isNegative { try take("-") }

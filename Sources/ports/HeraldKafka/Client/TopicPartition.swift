@@ -57,7 +57,6 @@ public enum Rebalance: Sendable, Equatable {
 }
 
 extension [TopicPartition] {
-    /// Their number, in words.
     package var counted: String { count == 1 ? "1 partition" : "\(count) partitions" }
 
     /// The first five names, and the number of the others.

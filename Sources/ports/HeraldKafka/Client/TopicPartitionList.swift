@@ -1,7 +1,6 @@
 internal import CRDKafka
 internal import Glibc
 
-/// Owns a `rd_kafka_topic_partition_list_t` and frees it.
 struct TopicPartitionList: ~Copyable {
     let pointer: UnsafeMutablePointer<rd_kafka_topic_partition_list_t>
 
@@ -63,7 +62,6 @@ struct TopicPartitionList: ~Copyable {
         elements(of: list.map { UnsafePointer($0) })
     }
 
-    /// The first error among the partitions.
     var firstError: KafkaError? {
         for element in elements {
             if let error = element.error { return error }

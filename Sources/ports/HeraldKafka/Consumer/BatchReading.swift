@@ -51,12 +51,10 @@ package struct BatchFinder {
     private let properties: ClientProperties
     private let patience: Duration
 
-    /// The result of one client's look.
     private enum Look: Equatable {
         case readable
         /// The batch that begins at this offset cannot be read.
         case failed(first: Int64, KafkaError)
-        /// Neither a record nor an error arrives.
         case silent
     }
 
@@ -127,7 +125,6 @@ package struct BatchFinder {
         return next
     }
 
-    /// The end of the partition for this reader.
     private func end() throws(KafkaError) -> Int64 {
         let consumer = try Consumer(properties: properties)
         defer { consumer.close() }
@@ -143,7 +140,6 @@ package struct BatchFinder {
         return try look(at: offset, with: consumer, silence: Self.silence)
     }
 
-    /// The result of reading from this offset.
     private func look(
         at offset: Int64, with consumer: Consumer, silence: Duration
     ) throws(KafkaError) -> Look {

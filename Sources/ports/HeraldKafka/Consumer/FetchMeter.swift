@@ -9,7 +9,6 @@ final class FetchMeter: Sendable {
     /// The listener is woken each time this many more bytes have arrived.
     private static let step = 4 << 20
     private static let name = "herald-fetches"
-    /// The protocol's number of the Fetch request.
     private static let fetchKey: Int16 = 1
 
     private let total = Atomic<Int>(0)
@@ -18,7 +17,6 @@ final class FetchMeter: Sendable {
     private let least = Atomic<Int>(.max)
     private let listener = Guarded<Wakeup?>(nil)
 
-    /// The bytes of all responses so far.
     var bytes: Int { total.load(ordering: .relaxed) }
 
     /// Counts responses of at least this many bytes, starting from 0.
@@ -27,7 +25,6 @@ final class FetchMeter: Sendable {
         answers.store(0, ordering: .relaxed)
     }
 
-    /// The number of counted responses.
     var answerCount: Int { answers.load(ordering: .relaxed) }
 
     /// Signals `wakeup` for each 4 MiB that arrive from now on.

@@ -104,10 +104,8 @@ public struct Message: RecordBytes, @unchecked Sendable {
 }
 
 extension Message {
-    /// The key's bytes.
     package var keyCopy: [UInt8]? { withKey(Self.copy) }
 
-    /// The value's bytes.
     package var valueCopy: [UInt8]? { withValue(Self.copy) }
 
     private static func copy(_ bytes: RawSpan?) -> [UInt8]? {

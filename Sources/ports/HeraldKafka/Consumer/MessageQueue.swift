@@ -15,7 +15,6 @@ public final class MessageQueue {
     /// The messages that ``retain()`` took out, the next one last.
     @exclusivity(unchecked) private var retained: [Message] = []
 
-    /// Takes over a reference to the queue.
     init(_ pointer: OpaquePointer?, of handle: ClientHandle) {
         self.pointer = pointer
         self.handle = handle

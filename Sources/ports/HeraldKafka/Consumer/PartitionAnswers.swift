@@ -104,7 +104,6 @@ extension ConsumerQueries {
         return left > .zero ? min(left, loneTimeout) : nil
     }
 
-    /// The leader of each of a topic's partitions.
     private func leaders(of topic: String) throws(KafkaError) -> [Int32: Int32?] {
         let partitions = try description(of: topic, timeout: Self.loneTimeout)?.partitions ?? []
         return Dictionary(partitions.map { ($0.id, $0.leader) }) { $1 }

@@ -108,7 +108,6 @@ private struct RecordCopy {
         end += bytes.count
     }
 
-    /// Reads one field written by ``append(_:at:)``.
     private static func take(_ place: inout UnsafeRawPointer) -> UnsafeRawBufferPointer? {
         let count = place.loadUnaligned(as: Int.self)
         place += lengthSize

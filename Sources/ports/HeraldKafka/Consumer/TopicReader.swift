@@ -56,10 +56,8 @@ public final class TopicReader {
 
     private struct Place {
         let partition: TopicPartition
-        /// The next offset to read.
         var position: Int64
         var end: Int64?
-        /// Whether reading stops at the end.
         var stopsAtEnd = false
 
         var isReached: Bool { end.map { position >= $0 } ?? true }
@@ -269,7 +267,6 @@ public final class TopicReader {
         if place.stopsAtEnd { try? consumer.pause([place.partition]) }
     }
 
-    /// Handles a wait of this long without a record.
     private func noteSilence(_ wait: Duration) throws(KafkaError) {
         let now = ContinuousClock.now
         if hasNews {

@@ -76,7 +76,6 @@ extension KafkaError {
             isAbortable: rd_kafka_error_txn_requires_abort(error) != 0)
     }
 
-    /// Throws when `raw` is an error.
     static func check(_ raw: rd_kafka_resp_err_t) throws(KafkaError) {
         if let error = KafkaError(raw) { throw error }
     }

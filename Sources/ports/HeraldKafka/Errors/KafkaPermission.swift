@@ -77,7 +77,6 @@ extension KafkaPermission.Resource: CustomStringConvertible {
         }
     }
 
-    /// The resource as named in the command.
     fileprivate var arguments: [String] {
         switch self {
         case .topic(let name): ["--topic", name]

@@ -29,10 +29,8 @@ public final class SettlingPatience: Sendable {
         self.say = say
     }
 
-    /// Whether queries still share it.
     package var isOpen: Bool { state.withLock { $0.isOpen } }
 
-    /// Limits the remaining wait to this time.
     package func shorten(to limit: Duration) { state.withLock { $0.left = min($0.left, limit) } }
 
     /// Ends the sharing: from now on each query waits as long as its caller allows.

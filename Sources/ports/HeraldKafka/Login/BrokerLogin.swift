@@ -69,7 +69,6 @@ public final class BrokerLogin: Sendable {
 
     // MARK: Clients
 
-    /// Prepares the configuration of a client that will log in.
     func configure(_ configuration: ClientConfiguration) throws(KafkaError) {
         guard !usesTokens else {
             // librdkafka's background thread requests tokens, so the client can log in before it is polled.
@@ -147,7 +146,6 @@ public struct LoginToken: Sendable, Equatable {
         self.extensions = extensions
     }
 
-    /// Has the client show it; returns the error, or `nil`.
     fileprivate func give(to client: OpaquePointer) -> String? {
         var text = [CChar](repeating: 0, count: ClientHandle.errorTextCapacity)
         // Keys and values alternate.

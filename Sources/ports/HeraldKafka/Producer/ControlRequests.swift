@@ -37,7 +37,6 @@ final class ControlRequestMeter: Sendable {
     /// The number of the request that claims the `transactional.id`: InitProducerId.
     private static let claimKey: Int16 = 22
 
-    /// The requests of one of the client's threads.
     private struct Requests {
         var control = ControlRequests()
         var claims = ControlRequests()
@@ -50,10 +49,8 @@ final class ControlRequestMeter: Sendable {
 
     private let requests = Mutex<[pthread_t: Requests]>([:])
 
-    /// Whether a request that changes a transaction is unanswered.
     var mayArriveLate: Bool { requests.withLock { $0.values.contains { $0.control.mayArriveLate } } }
 
-    /// The number of unanswered claims of the `transactional.id`.
     var unansweredClaims: Int { requests.withLock { $0.values.reduce(0) { $0 + $1.claims.unansweredCount } } }
 
     private func noteSent(_ key: Int16) {

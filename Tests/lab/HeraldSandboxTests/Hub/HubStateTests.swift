@@ -1,3 +1,4 @@
+import HeraldText
 import HeraldTime
 import Testing
 
@@ -30,7 +31,7 @@ struct HubStateTests {
             number: 0, receivedAt: time, kind: .tags, isTest: false, format: "apple", headers: [], body: [],
             outcomes: [:])
         let kind: HubSend.Kind = notification.scheduledAt == nil ? .tags : .scheduled
-        let reply = state.reply(to: .send(notification, kind), record: &record, context(time))
+        let reply = state.send(notification, kind, record: &record, context(time))
         record?.status = reply.status
         if let record { _ = state.sends.append(record) }
         return (reply.status, record?.messageID ?? "")
@@ -39,8 +40,7 @@ struct HubStateTests {
     /// The state's name in telemetry, or the status when there is none.
     private func telemetry(_ state: inout HubState, _ id: String, at time: Int64) -> String {
         state.sendDue(time)
-        var record: HubSend?
-        let reply = state.reply(to: .telemetry(id: id), record: &record, context(time))
+        let reply = state.telemetry(id, context(time))
         guard reply.status == 200 else { return "\(reply.status)" }
         let text = String(decoding: reply.body, as: UTF8.self)
         return text.firstMatch(of: /<State>(.*)<\/State>/).map { String($0.1) } ?? text
@@ -90,16 +90,15 @@ struct HubStateTests {
         var ending = HubRegistration(platform: .apns, handle: "AA", tags: [])
         ending.expiresAt = 50
         _ = state.registrations.put(ending, id: "1", at: 0)
-        let document = try HubJSON.parse(Array(#"{"platform":"apns","pushChannel":"bb"}"#.utf8))
-        var record: HubSend?
+        let document = try JSONValue(document: Array(#"{"platform":"apns","pushChannel":"bb"}"#.utf8))
         let installation = try HubInstallation(id: "i", document)
-        #expect(state.reply(to: .putInstallation(installation), record: &record, context(0)).status == 200)
+        #expect(state.put(installation, context(0)).status == 200)
         _ = send(&state, at: 49)
         #expect(state.inbox.entries(of: "AA").count == 1)
         _ = send(&state, at: 50)
         #expect(state.inbox.entries(of: "AA").count == 1)
         #expect(state.sends.elements.map(\.outcomes) == [[.apns: ["BadChannel": 1, "Success": 1]], [:]])
-        let read = state.reply(to: .getInstallation(id: "i"), record: &record, context(60))
+        let read = state.installation("i", context(60))
         #expect(String(decoding: read.body, as: UTF8.self).contains(#""pushChannelExpired":true"#))
     }
 

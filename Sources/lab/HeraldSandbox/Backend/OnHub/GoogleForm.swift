@@ -2,14 +2,12 @@ import HeraldHub
 
 /// The interface by which a hub reaches devices of the platform `gcm`.
 package enum GoogleForm: String, Sendable, CaseIterable {
-    /// FCM v1.
     case fcmv1
     /// The legacy interface of the tutorial, which Google has shut down.
     case gcm
 }
 
 extension PushPlatform {
-    /// A device of this platform, as registered at a hub.
     func device(_ handle: String, _ google: GoogleForm) -> HubDevice {
         switch (self, google) {
         case (.wns, _): .windows(channel: handle)

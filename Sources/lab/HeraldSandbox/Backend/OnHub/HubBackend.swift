@@ -11,12 +11,10 @@ import HeraldTime
 /// request. One too large for its push service gets 413, and "later" is passed on: 429 or 503 with the hub's
 /// `Retry-After`. Every other failure gets 500: a client that repeats it may reach a device twice.
 package final class HubBackend: Sendable {
-    /// The hub and the use made of it.
     package struct Configuration: Sendable {
         package var client: HubClient
         /// The form for devices of the platform `gcm`.
         package var google: GoogleForm
-        /// The maximum number of concurrent requests to the hub.
         package var threads: Int
 
         package init(_ client: HubClient, google: GoogleForm = .fcmv1, threads: Int = 16) {
@@ -30,7 +28,8 @@ package final class HubBackend: Sendable {
     private static let longestWait: Milliseconds = .seconds(5)
 
     private let client: HubClient
-    private let registrations: HubRegistrations
+    /// The same for registrations, which may be repeated.
+    private let registrations: HubClient
     private let google: GoogleForm
     private let workers: WorkerThreads
 
@@ -38,7 +37,7 @@ package final class HubBackend: Sendable {
         client = configuration.client
         var registering = configuration.client
         registering.patience = RequestPatience(longestWait: Self.longestWait)
-        registrations = HubRegistrations(registering)
+        registrations = registering
         google = configuration.google
         workers = try WorkerThreads(name: "hub-request", count: configuration.threads)
     }
@@ -46,35 +45,34 @@ package final class HubBackend: Sendable {
     func stop() { workers.stop() }
 
     /// Carries out an action on another thread and passes on the answer.
-    func carryOut(_ action: BackendAction, for caller: String, _ answer: @escaping @Sendable (BackendReply) -> Void) {
+    func carryOut(_ action: BackendAction, for caller: String, _ answer: @escaping @Sendable (Reply) -> Void) {
         let isTaken = workers.run { [self] in answer(reply(to: action, caller)) }
         if !isTaken { answer(.failure(503, "too many requests wait for the hub")) }
     }
 
-    private func reply(to action: BackendAction, _ caller: String) -> BackendReply {
+    private func reply(to action: BackendAction, _ caller: String) -> Reply {
         switch action {
         case .giveID(let handle):
             switch registrations.id(forHandle: handle) {
-            case .success(let id): BackendReply(status: 200, json: JSONValue.string(id).bytes)
+            case .success(let id): Reply.json(.string(id))
             case .failure(let failure): Self.refusal(failure)
             }
         case .put(let id, let platform, let handle, let tags): put(id, platform, handle, tags, caller)
         case .delete(let id):
-            if case .failure(let failure) = registrations.delete(id) { Self.refusal(failure) } else { .ok }
+            if case .failure(let failure) = registrations.forget(id) { Self.refusal(failure) } else { .ok }
         case .notify(let platform, let user, let message):
             send(
                 "From \(caller): \(message)", on: platform, to: "username:\(user)||from:\(caller)",
                 users: [user, caller])
         case .greet: greet(caller)
-        case .decided(let reply): reply
         case .inbox: .failure(404, "what devices received is not known: this backend sends over a hub")
-        case .control: .failure(404, "the sandbox's controls are no matter of the hub")
+        case .misbehaviour, .calls, .refused, .unknown: .failure(404, "this is no matter of the hub")
         }
     }
 
     private func put(
         _ id: String, _ platform: PushPlatform, _ handle: String, _ tags: [String], _ caller: String
-    ) -> BackendReply {
+    ) -> Reply {
         if BackendAction.foreignTag(tags, caller: caller) != nil { return .foreignTag }
         let registration: HeraldHub.HubRegistration
         do {
@@ -90,7 +88,7 @@ package final class HubBackend: Sendable {
         }
     }
 
-    private func greet(_ caller: String) -> BackendReply {
+    private func greet(_ caller: String) -> Reply {
         for platform in PushPlatform.allCases {
             let reply = send("Hello, \(caller)", on: platform, to: "username:\(caller)", users: [caller])
             if reply.status != 200 { return reply }
@@ -101,7 +99,7 @@ package final class HubBackend: Sendable {
     /// - Parameter users: the users in the tags; other text could make them an expression that reaches more devices.
     private func send(
         _ text: String, on platform: PushPlatform, to tags: String, users: [String]
-    ) -> BackendReply {
+    ) -> Reply {
         do {
             try HubTags.check(users.map { "username:" + $0 })
         } catch {
@@ -120,9 +118,9 @@ package final class HubBackend: Sendable {
     }
 
     /// The answer to a controller's exception, except one that only asks for patience.
-    private static func refusal(_ failure: HubFailure) -> BackendReply {
+    private static func refusal(_ failure: HubFailure) -> Reply {
         let answered = failure.status.map { "the hub answered \($0)" } ?? "the hub did not answer"
-        var reply = BackendReply.failure(500, answered + (failure.detail.map { ": \($0)" } ?? ""))
+        var reply = Reply.failure(500, answered + (failure.detail.map { ": \($0)" } ?? ""))
         guard case .refused(let status, let seconds, let detail) = failure else { return reply }
         // A 400 only passes on a push service's answer.
         if status != 400, CallVerdict(readAtHub: status, hasRetryAfter: seconds > 0, detail: detail) == .throttled {
@@ -132,15 +130,5 @@ package final class HubBackend: Sendable {
         }
         if reply.status != 500, seconds > 0 { reply.headers.append(name: "Retry-After", value: "\(seconds)") }
         return reply
-    }
-}
-
-extension BackendAction {
-    /// Whether it concerns devices and notifications.
-    var isForHub: Bool {
-        switch self {
-        case .giveID, .put, .delete, .notify, .greet, .inbox: true
-        case .control, .decided: false
-        }
     }
 }

@@ -2,7 +2,6 @@ import HeraldHTTP
 import HeraldHub
 import HeraldText
 
-/// A right that a rule of a hub grants.
 enum HubRight: Sendable {
     case listen
     case send
@@ -11,46 +10,41 @@ enum HubRight: Sendable {
 
 /// The access rules of a hub, with the service's check of tokens.
 struct HubAccess: Sendable {
-    /// A shared access policy.
     struct Rule: Sendable {
         let name: String
         var key: Secret
         let rights: Set<HubRight>
     }
 
-    /// The rights of a token's rule, or the reason why the token is invalid.
-    enum Verdict {
-        case rights(Set<HubRight>)
-        case refused(HubReply)
-    }
-
     private(set) var rules: [Rule]
     /// The time after its expiry for which a token is accepted.
     let clockSkewSeconds: Int64
 
-    /// Replaces the key of the rule with this name.
     mutating func replaceKey(ofRule name: String, with key: Secret) {
         for index in rules.indices where rules[index].name == name { rules[index].key = key }
     }
 
-    /// Checks a request's token; the time is in seconds of Unix time.
-    func verdict(on request: HTTPRequest, now: Int64) -> Verdict {
+    /// The rights of a request's token, or the refusal; the time is in seconds of Unix time.
+    func rights(of request: HTTPRequest, now: Int64) -> Result<Set<HubRight>, Reply> {
+        func refused(_ name: String, _ code: Int, _ text: String) -> Result<Set<HubRight>, Reply> {
+            .failure(.failure(401, "\(name): \(text). SubCode=\(code)"))
+        }
         guard let authorization = request.headers["Authorization"] else {
-            return .refused(.unauthorized("MissingToken", 40_102, "The request has no authorization header"))
+            return refused("MissingToken", 40_102, "The request has no authorization header")
         }
         guard let token = SharedAccessSignature(authorization: authorization) else {
-            return .refused(.unauthorized("MalformedToken", 40_105, "The authorization header is malformed"))
+            return refused("MalformedToken", 40_105, "The authorization header is malformed")
         }
         guard let rule = rules.first(where: { $0.name == token.keyName }), token.isSigned(with: rule.key) else {
-            return .refused(.unauthorized("InvalidSignature", 40_103, "The token has an invalid signature"))
+            return refused("InvalidSignature", 40_103, "The token has an invalid signature")
         }
         guard Self.covers(token.encodedAudience, request) else {
-            return .refused(.unauthorized("InvalidAudience", 40_104, "The token is for another address"))
+            return refused("InvalidAudience", 40_104, "The token is for another address")
         }
         guard token.expiresAt + clockSkewSeconds > now else {
-            return .refused(.unauthorized("ExpiredToken", 40_106, "The token is expired"))
+            return refused("ExpiredToken", 40_106, "The token is expired")
         }
-        return .rights(rule.rights)
+        return .success(rule.rights)
     }
 
     /// Whether the decoded audience is a prefix of the request's address; scheme, port and case do not count.
@@ -71,7 +65,6 @@ struct HubAccess: Sendable {
         return rest.isEmpty || rest.hasPrefix("/") || rest.hasPrefix("?")
     }
 
-    /// The address without its port.
     private static func withoutPort(_ address: Substring) -> String {
         let authority = address.prefix { $0 != "/" && $0 != "?" }
         let rest = address.dropFirst(authority.count)

@@ -38,7 +38,7 @@ enum HubControl: Equatable {
             guard request.isFromLoopback else {
                 return .text("only this machine may control the sandbox\n", status: 403)
             }
-            return control(request, state: &state)
+            return control(request, state: &state).response(for: request)
         }
     }
 
@@ -64,20 +64,16 @@ enum HubControl: Equatable {
             status: 200, headers: ["Content-Type": FeedbackBlob.mediaType], body: Array(text.utf8))
     }
 
-    private func control(_ request: HTTPRequest, state: inout HubState) -> HTTPResponse {
+    private func control(_ request: HTTPRequest, state: inout HubState) -> Reply {
         switch (self, request.method) {
         case (.misbehaviour, _):
-            return state.rules.reply(to: request).response(for: request)
-        case (.calls, "GET"):
-            let lines = state.sends.elements.flatMap { $0.jsonLine }
-            return HTTPResponse(
-                status: 200, headers: ["Content-Type": "application/jsonl; charset=utf-8"], body: lines)
+            return state.rules.reply(to: request)
+        case (.calls, "GET"): return .lines(state.sends.elements.map(\.jsonLine))
         case (.calls, "DELETE"):
             state.sends.removeAll()
-            return HTTPResponse(status: 200)
-        case (.inbox(let handle), "GET"):
-            return .json(Array(JSONValue.array(state.deliveries(ofHandle: handle).map(\.json)).compact.utf8))
-        default: return .text("\(request.method) is not possible at \(request.target.path)\n", status: 405)
+            return .ok
+        case (.inbox(let handle), "GET"): return .json(.array(state.deliveries(ofHandle: handle).map(\.json)))
+        default: return .notAllowed(request)
         }
     }
 }
@@ -102,7 +98,7 @@ extension HubSend {
                 .object(counts.sorted { $0.key < $1.key }.map { .init($0.key, .integer($0.value)) }))
         }
         if !counts.isEmpty { members.append(.init("outcomes", .object(counts))) }
-        return Array(JSONValue.object(members).compact.utf8) + [UInt8(ascii: "\n")]
+        return Array("\(JSONValue.object(members).compact)\n".utf8)
     }
 }
 

@@ -5,7 +5,7 @@ import HeraldText
 /// It is kept as the received document, without its nulls, so that unknown members come back too.
 struct HubInstallation: Sendable {
     let id: String
-    private(set) var document: [String: HubJSON]
+    private(set) var document: [String: JSONValue]
     /// The registrations that sends search.
     private(set) var registrations: [HubRegistration] = []
     /// The time before which reads do not find it; milliseconds of Unix time.
@@ -21,10 +21,10 @@ struct HubInstallation: Sendable {
     ]
 
     /// Reads the document of a PUT; throws a description of its fault.
-    init(id: String, _ document: HubJSON) throws(InvalidArgument) {
+    init(id: String, _ document: JSONValue) throws(InvalidArgument) {
         guard let members = document.members else { throw InvalidArgument("the body is no JSON object") }
         self.id = id
-        self.document = members.filter { $0.value != .null && !Self.readOnly.contains($0.key) }
+        self.document = members.filter { !Self.readOnly.contains($0.key) }
         if let given = self.document["installationId"], given.text != id {
             throw InvalidArgument("installationId is not that of the address")
         }
@@ -35,7 +35,7 @@ struct HubInstallation: Sendable {
     }
 
     /// Applies the changes of a PATCH: a list of `{"op":…,"path":…,"value":…}`.
-    func applying(_ changes: HubJSON) throws(InvalidArgument) -> Self {
+    func applying(_ changes: JSONValue) throws(InvalidArgument) -> Self {
         guard let changes = changes.elements, !changes.isEmpty else {
             throw InvalidArgument("the body is no list of changes")
         }
@@ -57,12 +57,13 @@ struct HubInstallation: Sendable {
     var json: String {
         var document = document
         if document["expirationTime"] == nil { document["expirationTime"] = .string(Self.never) }
-        return HubJSON.object(document).ordered(by: Self.order).compact
+        return JSONValue(members: document).ordered(by: Self.order).compact
     }
 
     // MARK: Changes
 
-    private mutating func apply(_ change: HubJSON) throws(InvalidArgument) {
+    private mutating func apply(_ change: JSONValue) throws(InvalidArgument) {
+        let change = change.members ?? [:]
         guard let operation = change["op"]?.text?.lowercased(), ["add", "replace", "remove"].contains(operation),
             let path = change["path"]?.text, path.hasPrefix("/")
         else { throw InvalidArgument("a change needs an op of add, replace, remove and a path") }
@@ -80,7 +81,7 @@ struct HubInstallation: Sendable {
     }
 
     private mutating func changeTags(
-        _ name: String?, _ value: HubJSON?, _ operation: String
+        _ name: String?, _ value: JSONValue?, _ operation: String
     ) throws(InvalidArgument) {
         var tags = document["tags"]?.elements ?? []
         switch (name, value) {
@@ -93,21 +94,23 @@ struct HubInstallation: Sendable {
         document["tags"] = .array(tags)
     }
 
-    private mutating func changeMember(_ names: [String], _ value: HubJSON?) throws(InvalidArgument) {
+    private mutating func changeMember(_ names: [String], _ value: JSONValue?) throws(InvalidArgument) {
         var members = document[names[0]]?.members ?? [:]
         // The SDKs send a template as an object or as text that contains one.
         var value = value
-        if names.count == 2, names[0] == "templates", let text = value?.text { value = try .parse(Array(text.utf8)) }
+        if names.count == 2, names[0] == "templates", let text = value?.text {
+            value = try JSONValue(document: Array(text.utf8))
+        }
         if names.count == 2 {
             members[names[1]] = value
         } else {
-            guard case .object(var inner)? = members[names[1]] else {
+            guard var inner = members[names[1]]?.members else {
                 throw InvalidArgument("there is no template \(names[1])")
             }
             inner[names[2]] = value
-            members[names[1]] = .object(inner)
+            members[names[1]] = JSONValue(members: inner)
         }
-        document[names[0]] = .object(members)
+        document[names[0]] = JSONValue(members: members)
     }
 
     // MARK: Registrations
@@ -115,12 +118,12 @@ struct HubInstallation: Sendable {
     /// A template without tags gets its name as one, with any characters, as the service does.
     private mutating func tagTemplates() {
         guard var templates = document["templates"]?.members else { return }
-        for (name, template) in templates where template["tags"] == nil {
-            guard var members = template.members else { continue }
+        for (name, template) in templates {
+            guard var members = template.members, members["tags"] == nil else { continue }
             members["tags"] = .array([.string(name)])
-            templates[name] = .object(members)
+            templates[name] = JSONValue(members: members)
         }
-        document["templates"] = .object(templates)
+        document["templates"] = JSONValue(members: templates)
     }
 
     private func derived() throws(InvalidArgument) -> [HubRegistration] {
@@ -157,7 +160,7 @@ struct HubInstallation: Sendable {
 
     /// A channel is text; a browser's is an object, or text that contains one.
     private static func read(
-        _ channel: HubJSON?, of platform: HubPlatform, into registration: inout HubRegistration
+        _ channel: JSONValue?, of platform: HubPlatform, into registration: inout HubRegistration
     ) throws(InvalidArgument) {
         guard platform == .browser else {
             guard let handle = channel?.text, !handle.isEmpty else { throw InvalidArgument("pushChannel is missing") }
@@ -165,7 +168,7 @@ struct HubInstallation: Sendable {
             return
         }
         var channel = channel
-        if let text = channel?.text { channel = try .parse(Array(text.utf8)) }
+        if let text = channel?.text { channel = try JSONValue(document: Array(text.utf8)) }
         guard let endpoint = channel?["endpoint"]?.text, let key = channel?["p256dh"]?.text,
             let secret = channel?["auth"]?.text
         else { throw InvalidArgument("the pushChannel of a browser needs endpoint, p256dh and auth") }
@@ -173,8 +176,8 @@ struct HubInstallation: Sendable {
         registration.handleDetails = ["P256DH": key, "Auth": secret]
     }
 
-    private static func texts(_ value: HubJSON?, _ name: String) throws(InvalidArgument) -> [String] {
-        guard let value else { return [] }
+    private static func texts(_ value: JSONValue?, _ name: String) throws(InvalidArgument) -> [String] {
+        guard let value, value != .null else { return [] }
         let texts = value.elements?.compactMap(\.text)
         guard let texts, texts.count == value.elements?.count else {
             throw InvalidArgument("\(name) is no list of texts")

@@ -15,14 +15,11 @@ extension HubRegistration {
         guard entry.name == "entry", entry.namespace == HubXML.atom, let content = entry["content"],
             content.namespace == HubXML.atom, let description = content.children.first
         else { throw InvalidArgument("the body is no Atom entry with a registration in its content") }
-        var name = description.name
-        if name == Self.suffix {
-            name = description.attributes["type"].map { String($0.split(separator: ":").last ?? "") } ?? ""
+        guard var name = HeraldHub.HubRegistration.kind(of: description), description.namespace == HubXML.serviceBus
+        else {
+            throw InvalidArgument(
+                "the content is no registration: \(description.name) of the namespace \(description.namespace)")
         }
-        guard name.hasSuffix(Self.suffix), description.namespace == HubXML.serviceBus else {
-            throw InvalidArgument("the content is no registration: \(name) of the namespace \(description.namespace)")
-        }
-        name.removeLast(Self.suffix.count)
         let isTemplate = name.hasSuffix("Template")
         if isTemplate { name.removeLast("Template".count) }
         guard let platform = HubPlatform.allCases.first(where: { $0.names.registration == name }) else {
@@ -64,7 +61,7 @@ extension HubRegistration {
     /// A handle in the hub's form: Apple's tokens are hexadecimal and become upper case.
     static func normalised(_ handle: String, of platform: HubPlatform) throws(InvalidArgument) -> String {
         guard platform == .apns else { return handle }
-        guard handle.utf8.count.isMultiple(of: 2), handle.utf8.allSatisfy({ HubTag.isHex($0) }) else {
+        guard handle.isEmpty || HubDevice.isHexadecimal(handle) else {
             throw InvalidArgument("the DeviceToken is no even number of hexadecimal digits")
         }
         return handle.uppercased()
@@ -82,8 +79,8 @@ extension HubRegistration {
             if let mistake = HubTag.mistake(in: tag) { throw InvalidArgument("the registration has \(mistake)") }
             tags.append(tag)
         }
-        guard tags.count <= HubTag.countLimit else {
-            throw InvalidArgument("the registration has more than \(HubTag.countLimit) tags")
+        guard tags.count <= HubTags.countLimit else {
+            throw InvalidArgument("the registration has more than \(HubTags.countLimit) tags")
         }
         return tags
     }
@@ -130,7 +127,6 @@ struct DataContract {
         }
     }
 
-    /// A member, if present.
     subscript(_ field: String) -> XMLElement? { elements[field] }
 
     /// The text of a member; nil when it is absent, empty or `i:nil="true"`.

@@ -30,10 +30,8 @@ struct HubRegistration: Sendable, Equatable {
     /// The installation it was created for.
     var installation: String?
 
-    /// The tag in the `ETag` header.
     var etag: String { "W/\"\(version)\"" }
 
-    /// Whether an `If-Match` names this version.
     func isMatched(by condition: String) -> Bool {
         condition == "*" || condition == etag || condition == "\"\(version)\"" || condition == "\(version)"
     }

@@ -4,7 +4,6 @@ import HeraldText
 
 /// The selection of a list of registrations and the position where it continues.
 struct RegistrationQuery: Sendable {
-    /// The maximum number of registrations per page.
     static let pageLimit = 100
     private static let tokenName = "nextRow="
 
@@ -14,7 +13,6 @@ struct RegistrationQuery: Sendable {
     /// The number of the previous page's last registration.
     var behind = 0
 
-    /// Reads `$top`, `$filter` and the continuation token.
     init(_ target: HTTPTarget, tag: String? = nil) throws(InvalidArgument) {
         self.tag = tag
         for parameter in target.parameters {
@@ -43,14 +41,9 @@ struct RegistrationQuery: Sendable {
     ///   - token: percent-encoded, as in the answer's header.
     func address(_ list: String, _ token: String) -> String {
         let quoted = handle.map { $0.replacing("'", with: "''") }
-        let filter = quoted.map { "&%24filter=" + Self.encoded("ChannelUri eq '\($0)'") } ?? ""
-        return "\(list)?api-version=2020-06&%24top=\(count)\(filter)&continuationtoken=\(Self.encoded(token))"
-    }
-
-    private static func encoded(_ text: String) -> String {
-        var output: [UInt8] = []
-        PercentEncoding.append(Array(text.utf8).span.bytes, to: &output)
-        return String(decoding: output, as: UTF8.self)
+        let filter = quoted.map { "&%24filter=" + PercentEncoding.encoded("ChannelUri eq '\($0)'") } ?? ""
+        let place = PercentEncoding.encoded(token)
+        return "\(list)?api-version=2020-06&%24top=\(count)\(filter)&continuationtoken=\(place)"
     }
 
     /// The continuation token after a registration, percent-encoded as the service does.

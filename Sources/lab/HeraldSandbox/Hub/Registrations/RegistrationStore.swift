@@ -6,9 +6,9 @@ struct RegistrationStore: Sendable {
     let limit: Int
     private let tagsIgnoreCase: Bool
     private var registrations: [String: HubRegistration] = [:]
-    private var idsByTag: [String: Set<String>] = [:]
-    private var idsByHandle: [String: Set<String>] = [:]
-    private var idsByInstallation: [String: Set<String>] = [:]
+    private var idsByTag = IDIndex()
+    private var idsByHandle = IDIndex()
+    private var idsByInstallation = IDIndex()
     private var deleted: Set<String> = []
     private var deletedInOrder = BoundedLog<String>(limit: Self.idLimit)
     private var lastNumber = 0
@@ -20,13 +20,10 @@ struct RegistrationStore: Sendable {
 
     subscript(_ id: String) -> HubRegistration? { registrations[id] }
 
-    /// Whether this many more fit.
     func hasRoom(for count: Int) -> Bool { registrations.count + count <= limit }
 
-    /// Whether a registration with this id existed and was deleted.
     func wasDeleted(_ id: String) -> Bool { deleted.contains(id) }
 
-    /// Creates or replaces the registration with this id.
     mutating func put(_ registration: HubRegistration, id: String, at time: Int64) -> HubRegistration {
         var registration = registration
         let former = remove(id)
@@ -37,9 +34,9 @@ struct RegistrationStore: Sendable {
         registration.publishedAt = former?.publishedAt ?? time
         registration.updatedAt = time
         registrations[id] = registration
-        for tag in registration.tags { idsByTag[key(tag), default: []].insert(id) }
-        idsByHandle[registration.handle, default: []].insert(id)
-        if let installation = registration.installation { idsByInstallation[installation, default: []].insert(id) }
+        for tag in registration.tags { idsByTag.insert(id, at: key(tag)) }
+        idsByHandle.insert(id, at: registration.handle)
+        if let installation = registration.installation { idsByInstallation.insert(id, at: installation) }
         return registration
     }
 
@@ -50,15 +47,15 @@ struct RegistrationStore: Sendable {
     }
 
     /// The registrations of one installation, in order of creation.
-    func registrations(ofInstallation id: String) -> [HubRegistration] { inOrder(idsByInstallation[id] ?? []) }
+    func registrations(ofInstallation id: String) -> [HubRegistration] { inOrder(idsByInstallation[id]) }
 
     /// The registrations with this tag or handle, or all, after a number, in order of creation.
     func list(tag: String? = nil, handle: String? = nil, behind number: Int = 0) -> [HubRegistration] {
         let found: [HubRegistration] =
             if let tag {
-                inOrder(idsByTag[key(tag)] ?? [])
+                inOrder(idsByTag[key(tag)])
             } else if let handle {
-                inOrder((idsByHandle[handle] ?? []).union(idsByHandle[handle.uppercased()] ?? []))
+                inOrder(idsByHandle[handle].union(idsByHandle[handle.uppercased()]))
             } else {
                 registrations.values.sorted { $0.number < $1.number }
             }
@@ -90,7 +87,7 @@ struct RegistrationStore: Sendable {
     /// A superset of the ids that the expression matches; `nil` is all.
     private func candidates(_ expression: TagExpression) -> Set<String>? {
         switch expression {
-        case .tag(let tag): return idsByTag[tag] ?? []
+        case .tag(let tag): return idsByTag[tag]
         case .not: return nil
         case .all(let parts): return parts.lazy.compactMap { candidates($0) }.min { $0.count < $1.count }
         case .any(let parts):
@@ -105,15 +102,10 @@ struct RegistrationStore: Sendable {
 
     private mutating func remove(_ id: String) -> HubRegistration? {
         guard let former = registrations.removeValue(forKey: id) else { return nil }
-        for tag in former.tags { Self.remove(id, from: &idsByTag, at: key(tag)) }
-        Self.remove(id, from: &idsByHandle, at: former.handle)
-        if let installation = former.installation { Self.remove(id, from: &idsByInstallation, at: installation) }
+        for tag in former.tags { idsByTag.remove(id, at: key(tag)) }
+        idsByHandle.remove(id, at: former.handle)
+        if let installation = former.installation { idsByInstallation.remove(id, at: installation) }
         return former
-    }
-
-    private static func remove(_ id: String, from index: inout [String: Set<String>], at key: String) {
-        index[key]?.remove(id)
-        if index[key]?.isEmpty == true { index[key] = nil }
     }
 
     private func inOrder(_ ids: Set<String>) -> [HubRegistration] {

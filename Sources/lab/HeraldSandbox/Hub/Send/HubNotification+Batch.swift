@@ -3,12 +3,10 @@ import HeraldText
 import HeraldTime
 
 extension HubNotification {
-    /// The maximum number of handles in a batch.
     static let batchLimit = 1_000
     /// The longest time ahead for a scheduled send.
     private static let longestWait: Milliseconds = .days(7)
 
-    /// Reads a batch: a notification and its handles.
     init(batch request: HTTPRequest) throws(InvalidArgument) {
         let body = try MultipartBody(request.body, contentType: request.headers["Content-Type"] ?? "")
         guard let notification = body.parts["notification"], let devices = body.parts["devices"] else {
@@ -16,14 +14,13 @@ extension HubNotification {
         }
         try self.init(head: request.headers, type: notification.headers["Content-Type"], body: notification.body)
         guard platform != nil else { throw InvalidArgument("a batch has no template") }
-        let handles = try HubJSON.parse(devices.body).elements
+        let handles = try JSONValue(document: devices.body).elements
         guard let handles, (1...Self.batchLimit).contains(handles.count),
             case let texts = handles.compactMap(\.text), texts.count == handles.count
         else { throw InvalidArgument("the devices are no list of 1 to \(Self.batchLimit) handles") }
         audience = .handles(texts)
     }
 
-    /// Reads a scheduled send.
     init(scheduled request: HTTPRequest, at time: Int64) throws(InvalidArgument) {
         try self.init(head: request.headers, type: request.headers["Content-Type"], body: request.body)
         guard let text = request.headers["ServiceBusNotification-ScheduleTime"], let moment = HubTime.parse(text) else {

@@ -1,4 +1,3 @@
-import FoundationEssentials
 import HeraldHTTP
 import HeraldHub
 import HeraldText
@@ -94,20 +93,20 @@ extension HubNotification {
     }
 
     private mutating func checkJSON() throws(InvalidArgument) {
-        guard let object = try? JSONDecoder().decode([String: HubJSON].self, from: Data(body)) else {
+        guard case .object(let members)? = try? JSONValue(document: body) else {
             throw InvalidArgument("the body is no JSON object")
         }
         if platform == .fcmv1 {
-            guard case .object? = object["message"] else {
+            guard case .object? = members.first(where: { $0.name == "message" })?.value else {
                 throw InvalidArgument("the body of the format fcmv1 has no object 'message'")
             }
         }
         guard platform == nil else { return }
-        for (name, value) in object.sorted(by: { $0.key < $1.key }) {
-            guard case .string(let text) = value else {
-                throw InvalidArgument("the body of a template send has a member that is no text: \(name)")
+        for member in members {
+            guard case .string(let text) = member.value else {
+                throw InvalidArgument("the body of a template send has a member that is no text: \(member.name)")
             }
-            properties[name.lowercased()] = text
+            properties[member.name.lowercased()] = text
         }
     }
 }

@@ -3,7 +3,6 @@ import HeraldText
 
 /// One device's notification: the send itself, or the device's template filled with the send's properties.
 extension HubNotification {
-    /// The headers and the payload for one device's push service.
     func delivery(to target: HubRegistration, at time: Int64) -> HubDelivery {
         guard let template = target.template else {
             return HubDelivery(platform: target.platform, headers: headers, body: body, at: time)
@@ -42,7 +41,6 @@ extension HubNotification {
 }
 
 extension HubDelivery {
-    /// Whether the payload is too large for the push service.
     var isTooLarge: Bool {
         let isVoIP = headers.contains { $0.name.lowercased() == "apns-push-type" && $0.value == "voip" }
         return platform.payloadLimitBytes(isVoIP: isVoIP).map { body.count > $0 } ?? false

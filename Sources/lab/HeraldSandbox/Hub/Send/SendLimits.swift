@@ -3,7 +3,6 @@ import HeraldTime
 
 /// The limits of a hub's sends: per minute, of test sends, and of pushes per month.
 struct SendLimits: Sendable {
-    /// Test sends per minute.
     static let testLimit = 10
     private static let minute: Milliseconds = .minutes(1)
 
@@ -23,11 +22,10 @@ struct SendLimits: Sendable {
         self.pushQuota = pushQuota
     }
 
-    /// Counts pushes, one per device.
     mutating func count(pushes: Int) { pushCount += pushes }
 
     /// Counts a send; returns the refusal when it is one too many.
-    mutating func refusal(isTest: Bool, at now: MonotonicTime) -> HubReply? {
+    mutating func refusal(isTest: Bool, at now: MonotonicTime) -> Reply? {
         if let pushQuota, pushCount >= pushQuota {
             return .failure(403, "The quota of \(pushQuota) pushes is used up")
         }
@@ -36,8 +34,8 @@ struct SendLimits: Sendable {
         return nil
     }
 
-    private func throttled(_ wait: Milliseconds) -> HubReply {
-        var reply = HubReply.failure(throttleStatus, "The request is throttled: too many sends in a minute")
+    private func throttled(_ wait: Milliseconds) -> Reply {
+        var reply = Reply.failure(throttleStatus, "The request is throttled: too many sends in a minute")
         reply.headers.append(name: "Retry-After", value: "\((wait + .milliseconds(999)).wholeSeconds)")
         return reply
     }

@@ -1,3 +1,5 @@
+internal import HeraldBytes
+import HeraldHub
 import HeraldText
 
 /// The recipients of a send: tags with `||`, `&&`, `!` and parentheses; `&&` binds tighter than `||`.
@@ -9,7 +11,6 @@ indirect enum TagExpression: Sendable, Equatable {
 
     /// The maximum number of tags joined with `||` alone, and otherwise.
     static let limits = (withOrAlone: 20, otherwise: 6)
-    /// The maximum nesting of parentheses and `!`.
     private static let depthLimit = 64
 
     /// Reads an expression; throws a description of its fault.
@@ -24,7 +25,6 @@ indirect enum TagExpression: Sendable, Equatable {
         }
     }
 
-    /// Whether a device with these tags is reached.
     func matches(_ tags: Set<String>) -> Bool {
         switch self {
         case .tag(let tag): tags.contains(tag)
@@ -34,7 +34,6 @@ indirect enum TagExpression: Sendable, Equatable {
         }
     }
 
-    /// The expression with every tag replaced.
     func mapping(_ change: (String) -> String) -> Self {
         switch self {
         case .tag(let tag): .tag(change(tag))
@@ -113,31 +112,19 @@ indirect enum TagExpression: Sendable, Equatable {
 
 /// The rules for a tag.
 enum HubTag {
-    static let lengthLimit = 120
-    /// The limit per registration.
-    static let countLimit = 60
-
-    private static let own = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_@#.:-".utf8)
-
-    static func isHex(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
-            UInt8(ascii: "A")...UInt8(ascii: "F"):
-            true
-        default: false
-        }
-    }
-
     /// The fault of a tag, as a phrase after "has"; `nil` for a valid tag.
     ///
     /// System tags (`$InstallationId:{…}`, `$UserId:{…}`) can be sent to, but not set.
     static func mistake(in tag: String, isOfSystem: Bool = false) -> String? {
         guard !tag.isEmpty else { return "an empty tag" }
-        guard tag.utf8.count <= lengthLimit else { return "a tag of more than \(lengthLimit) characters" }
+        guard tag.utf8.count <= HubTags.lengthLimit else {
+            return "a tag of more than \(HubTags.lengthLimit) characters"
+        }
         if isOfSystem {
             let isKnown = ["$InstallationId:{", "$UserId:{"].contains { tag.hasPrefix($0) } && tag.hasSuffix("}")
             return isKnown ? nil : "a tag of the system that does not exist"
         }
-        return tag.utf8.allSatisfy { own.contains($0) } ? nil : "a tag with a character beside A-Z a-z 0-9 _ @ # . : -"
+        return tag.utf8.allSatisfy(ASCIISet.tag.contains)
+            ? nil : "a tag with a character beside A-Z a-z 0-9 _ @ # . : -"
     }
 }

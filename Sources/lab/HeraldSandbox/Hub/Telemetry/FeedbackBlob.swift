@@ -22,12 +22,7 @@ struct FeedbackBlob: Sendable {
     ///
     /// The server omits the body in its answer to HEAD.
     func response(method: String, _ headers: HTTPHeaderFields) -> HTTPResponse {
-        var answer: HTTPResponse
-        switch condition(headers) {
-        case .changed: answer = Self.failure(412, "ConditionNotMet")
-        case .known: answer = HTTPResponse(status: 304)
-        case .holds: answer = content(method, headers)
-        }
+        var answer = refusal(headers) ?? content(method, headers)
         if answer.status < 400 {
             answer.headers.append(name: "ETag", value: "\"\(etag)\"")
             answer.headers.append(name: "Last-Modified", value: date)
@@ -50,22 +45,16 @@ struct FeedbackBlob: Sendable {
 
     // MARK: Conditions
 
-    private enum Condition {
-        case holds
-        /// `If-None-Match` or `If-Modified-Since`: the client has this version.
-        case known
-        /// `If-Match` or `If-Unmodified-Since`: the blob is a different one.
-        case changed
-    }
-
-    private func condition(_ headers: HTTPHeaderFields) -> Condition {
+    /// The answer when the blob is a different one, or the client has this version.
+    private func refusal(_ headers: HTTPHeaderFields) -> HTTPResponse? {
         func moment(_ name: String) -> Int64? { headers[name].flatMap { HTTPDate.parse($0)?.milliseconds } }
         let second = at / 1_000 * 1_000
-        if let wanted = headers["If-Match"], !names(wanted) { return .changed }
-        if let limit = moment("If-Unmodified-Since"), second > limit { return .changed }
-        if let known = headers["If-None-Match"] { return names(known) ? .known : .holds }
-        if let limit = moment("If-Modified-Since"), second <= limit { return .known }
-        return .holds
+        let isUnchanged =
+            headers["If-Match"].map { names($0) } ?? true && moment("If-Unmodified-Since").map { second <= $0 } ?? true
+        guard isUnchanged else { return Self.failure(412, "ConditionNotMet") }
+        let isKnown =
+            headers["If-None-Match"].map { names($0) } ?? moment("If-Modified-Since").map { second <= $0 } ?? false
+        return isKnown ? HTTPResponse(status: 304) : nil
     }
 
     /// Whether a list of ETags contains this blob's, or stands for all.

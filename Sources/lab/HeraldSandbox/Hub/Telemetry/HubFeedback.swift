@@ -2,15 +2,12 @@ import HeraldHub
 
 /// The feedback container: one blob for each device reported as gone, as listed by Azure Blob Storage.
 struct HubFeedback: Sendable {
-    /// The number of blobs kept.
     private static let blobLimit = 10_000
-    /// The maximum number of blobs per page.
     private static let pageLimit = 5_000
 
     private var blobs = BoundedLog<FeedbackBlob>(limit: Self.blobLimit)
     private var lastNumber = 0
 
-    /// Adds a push service's report about a device.
     mutating func report(_ registration: HubRegistration, _ outcome: String, messageID: String?, at time: Int64) {
         lastNumber += 1
         var text = HubXML.element("FeedbackTime", HubTime.text(time))
@@ -30,7 +27,6 @@ struct HubFeedback: Sendable {
                 text: "<PnsFeedback>\(text)</PnsFeedback>", at: time))
     }
 
-    /// The blob with this name.
     subscript(_ name: String) -> FeedbackBlob? { blobs.elements.first { $0.name == name } }
 
     /// The answer of *List Blobs*: the blobs after the marker whose names have the prefix.

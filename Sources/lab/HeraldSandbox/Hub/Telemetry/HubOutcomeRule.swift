@@ -19,7 +19,6 @@ package struct HubOutcomeRule: Sendable {
         self.share = share
     }
 
-    /// A description of the text form.
     package static let textForm = "name=value, comma-separated, of outcome, handle, platform, share"
 
     /// Reads a rule in the form of flags: `outcome=BadChannel,handle=dead-*,platform=apns,share=0.1`.

@@ -1,8 +1,8 @@
+import HeraldHTTP
 import HeraldTime
 
 /// A send that the hub received, and its outcome: the tests' own witness.
 package struct HubSend: Sendable, Equatable {
-    /// The kind of request.
     package enum Kind: String, Sendable {
         case tags
         case direct
@@ -20,14 +20,12 @@ package struct HubSend: Sendable, Equatable {
     package var format: String?
     /// The tag expression as sent; nil for all devices.
     package var tags: String?
-    /// The headers for the push service.
     package var headers: [HubHeader]
     package var body: [UInt8]
     /// The status of the answer; nil when there was none (hung, hung up).
     package var status: Int?
     /// The message's id, if the hub accepted the send and its tier has ids.
     package var messageID: String?
-    /// The number of devices by push service and outcome.
     package var outcomes: [HubPlatform: [String: Int]]
 
     /// The due time of a scheduled send; milliseconds of Unix time.
@@ -36,11 +34,30 @@ package struct HubSend: Sendable, Equatable {
     /// Whether it was handed to the push services.
     var isCarriedOut = false
 
-    /// The body as text.
     package var text: String { String(decoding: body, as: UTF8.self) }
 
-    /// Its approximate size in memory.
     var sizeBytes: Int { body.count + (tags?.utf8.count ?? 0) + 512 }
+}
+
+extension HubSend {
+    /// A send of a request; its notification is absent when the request could not be read.
+    init(_ request: HTTPRequest, _ kind: Kind, _ notification: HubNotification?, at time: Int64) {
+        self.init(
+            number: 0, receivedAt: time, kind: kind, isTest: notification?.isTest ?? false,
+            format: notification?.format ?? request.headers["ServiceBusNotification-Format"]?.lowercased(),
+            tags: request.headers["ServiceBusNotification-Tags"], headers: notification?.headers ?? [],
+            body: notification?.body ?? request.body, outcomes: [:])
+    }
+
+    /// The user of a tag `username:USER`, the first of the expression.
+    var user: String? {
+        guard let tags, let expression = try? TagExpression(parsing: tags) else { return nil }
+        let parts = expression.firstTag.split(separator: ":", maxSplits: 1)
+        return parts.count == 2 && parts[0] == "username" ? String(parts[1]) : nil
+    }
+
+    /// A substitute for the idempotency key, which the hub lacks: equal sends share it.
+    var identity: String { "\(format ?? "") \(tags ?? "") \(body.hashValue)" }
 }
 
 extension RecordedCall {

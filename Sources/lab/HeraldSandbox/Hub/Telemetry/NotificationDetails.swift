@@ -1,54 +1,35 @@
 import HeraldTime
 
 /// A message's telemetry in the hub's form.
-struct NotificationDetails {
-    /// The times between a send and its final state.
-    struct Timing: Sendable {
-        /// The time during which the hub does not know the message.
-        var unknownTime: Milliseconds
-        /// The time, counted from the send, during which its state is not final.
-        var processingTime: Milliseconds
-    }
-
-    enum Answer: Equatable {
-        case unknown
-        case details(String)
-    }
-
-    let timing: Timing
-    let guesses: HubGuesses
-
-    /// The details of a send at a given time, in the order of the service's elements.
-    func answer(for send: HubSend, location: String, at time: Int64) -> Answer {
-        let start = send.dueAt ?? send.receivedAt
+extension HubSend {
+    /// The details at a given time, in the order of the service's elements; `nil` while the hub does not know it.
+    func details(_ settings: HubEmulator.Configuration, location: String, at time: Int64) -> String? {
+        let start = dueAt ?? receivedAt
         let age = Milliseconds.milliseconds(time - start)
-        guard send.dueAt != nil || age >= timing.unknownTime, let id = send.messageID else { return .unknown }
-        let state = state(of: send, age: age)
+        guard dueAt != nil || age >= settings.unknownTime, let messageID else { return nil }
+        let state = state(settings, age: age)
         let isFinal = state == "Completed" || state == "NoTargetFound"
-        var text = HubXML.element("NotificationId", id) + HubXML.element("Location", location)
-        text += HubXML.element("State", state) + HubXML.element("EnqueueTime", HubTime.text(send.receivedAt))
-        if isFinal || state == "Processing" { text += HubXML.element("StartTime", HubTime.text(start)) }
-        if isFinal { text += HubXML.element("EndTime", HubTime.text(start + timing.processingTime.count)) }
-        text += HubXML.element("NotificationBody", send.text)
-        if let tags = send.tags { text += HubXML.element("Tags", tags) }
-        if isFinal { text += counts(of: send) }
-        return .details(
-            "<NotificationDetails xmlns=\"\(HubXML.serviceBus)\" xmlns:i=\"\(HubXML.instance)\">"
-                + "\(text)</NotificationDetails>")
+        var content = HubXML.element("NotificationId", messageID) + HubXML.element("Location", location)
+        content += HubXML.element("State", state) + HubXML.element("EnqueueTime", HubTime.text(receivedAt))
+        if isFinal || state == "Processing" { content += HubXML.element("StartTime", HubTime.text(start)) }
+        if isFinal { content += HubXML.element("EndTime", HubTime.text(start + settings.processingTime.count)) }
+        content += HubXML.element("NotificationBody", text)
+        if let tags { content += HubXML.element("Tags", tags) }
+        if isFinal { content += counts(settings.guesses) }
+        return "<NotificationDetails xmlns=\"\(HubXML.serviceBus)\" xmlns:i=\"\(HubXML.instance)\">"
+            + "\(content)</NotificationDetails>"
     }
 
-    private func state(of send: HubSend, age: Milliseconds) -> String {
-        if send.isCancelled { return guesses.cancelledState }
-        if send.dueAt != nil, !send.isCarriedOut { return "Scheduled" }
-        if age < timing.processingTime {
-            return age * 2 < timing.processingTime ? "Enqueued" : "Processing"
-        }
-        return send.outcomes.isEmpty ? "NoTargetFound" : "Completed"
+    private func state(_ settings: HubEmulator.Configuration, age: Milliseconds) -> String {
+        if isCancelled { return settings.guesses.cancelledState }
+        if dueAt != nil, !isCarriedOut { return "Scheduled" }
+        if age < settings.processingTime { return age * 2 < settings.processingTime ? "Enqueued" : "Processing" }
+        return outcomes.isEmpty ? "NoTargetFound" : "Completed"
     }
 
-    private func counts(of send: HubSend) -> String {
-        var outcomes = send.outcomes
-        if outcomes.isEmpty, guesses.countsNoTargets, let platform = send.format.flatMap({ HubPlatform(format: $0) }) {
+    private func counts(_ guesses: HubGuesses) -> String {
+        var outcomes = outcomes
+        if outcomes.isEmpty, guesses.countsNoTargets, let platform = format.flatMap({ HubPlatform(format: $0) }) {
             outcomes[platform] = ["NoTargets": 1]
         }
         let platforms = HubPlatform.allCases.filter { outcomes[$0] != nil }

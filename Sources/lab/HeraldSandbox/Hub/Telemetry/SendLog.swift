@@ -1,6 +1,5 @@
 /// The newest sends, by number and message id, limited in number and size.
 struct SendLog: Sendable {
-    /// The size limit of all bodies and tags together.
     static let limitBytes = 256 << 20
 
     private let limit: Int
@@ -17,7 +16,6 @@ struct SendLog: Sendable {
     /// The remaining sends, oldest first.
     var elements: [HubSend] { lastNumber < oldest ? [] : (oldest...lastNumber).compactMap { sends[$0] } }
 
-    /// Numbers a send and keeps it.
     mutating func append(_ send: HubSend) -> HubSend {
         var send = send
         lastNumber += 1
@@ -29,10 +27,8 @@ struct SendLog: Sendable {
         return send
     }
 
-    /// The send of a message.
     subscript(message id: String) -> HubSend? { numbers[id].flatMap { sends[$0] } }
 
-    /// Changes the send of a message, if it is still kept.
     mutating func update(_ id: String, _ change: (inout HubSend) -> Void) {
         guard let number = numbers[id], var send = sends.removeValue(forKey: number) else { return }
         change(&send)

@@ -46,9 +46,7 @@ struct MultipartBody {
     /// A parameter after a value: `name=value`, with or without quotes and spaces.
     private static func parameter(_ name: String, of value: String) -> String? {
         for piece in value.split(separator: ";").dropFirst() {
-            let pair = piece.split(separator: "=", maxSplits: 1).map { piece in
-                String(piece.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
-            }
+            let pair = piece.split(separator: "=", maxSplits: 1).map(\.trimmed)
             guard pair.count == 2, pair[0].lowercased() == name else { continue }
             return pair[1].filter { $0 != "\"" }
         }

@@ -12,9 +12,8 @@ internal import HeraldTime
 /// of other users stay. The connection string lets its holder register any device for any user: it is for services, not
 /// for apps. A rule with Listen is enough.
 public struct HubRegistrationClient: Sendable {
-    private let client: HubClient
+    private let service: HubService
     private let tag: HubTagTemplate
-    private let registersLegacyGCM: Bool
 
     /// A client of one hub; throws when the template is none.
     ///
@@ -29,9 +28,8 @@ public struct HubRegistrationClient: Sendable {
     }
 
     init(_ client: HubClient, tag: HubTagTemplate, registersLegacyGCM: Bool) {
-        self.client = client
+        service = HubService(client: client, registersLegacyGCM: registersLegacyGCM)
         self.tag = tag
-        self.registersLegacyGCM = registersLegacyGCM
     }
 
     /// Registers a device of a user, or renews its registration.
@@ -56,11 +54,11 @@ public struct HubRegistrationClient: Sendable {
         let tags = tags + [own]
         // Nothing is asked for, or remembered, for what the hub would refuse.
         guard !user.isEmpty else { throw InvalidArgument("the user must not be empty") }
-        _ = try HubRegistration(Self.device(handle, platform, registersLegacyGCM), tags: tags)
-        let service = HubService(
-            client: client, registersLegacyGCM: registersLegacyGCM, tag: own, tellOthers: others)
-        return try await flow(service, installation, store).register(
-            RegisteredDevice(handle: handle, platform: platform, tags: tags))
+        let device = RegisteredDevice(handle: handle, platform: platform, tags: tags)
+        _ = try service.registration(of: device)
+        var service = service
+        (service.tag, service.tellOthers) = (own, others)
+        return try await RegistrationFlow(service, installation: installation, store: store).register(device)
     }
 
     /// Deletes the installation's registration from the hub and forgets its id.
@@ -68,28 +66,11 @@ public struct HubRegistrationClient: Sendable {
     /// - Returns: false when no id is remembered, so that there is nothing to remove.
     @discardableResult
     public func unregister(installation: String = "default", store: any RegistrationStore) async throws -> Bool {
-        let service = HubService(client: client, registersLegacyGCM: registersLegacyGCM)
-        return try await flow(service, installation, store).unregister()
+        try await RegistrationFlow(service, installation: installation, store: store).unregister()
     }
 
     /// By what the hub's registrations are remembered.
-    var address: String { HubService(client: client, registersLegacyGCM: registersLegacyGCM).address }
-
-    private func flow(
-        _ service: HubService, _ installation: String, _ store: any RegistrationStore
-    ) -> RegistrationFlow<HubService> {
-        RegistrationFlow(service, installation: installation, store: store)
-    }
-
-    fileprivate static func device(
-        _ handle: DeviceHandle, _ platform: Platform, _ registersLegacyGCM: Bool
-    ) -> HubDevice {
-        switch platform {
-        case .wns: .windows(channel: handle.text)
-        case .apns: .apple(token: handle.text)
-        case .gcm: registersLegacyGCM ? .gcm(token: handle.text) : .fcmV1(token: handle.text)
-        }
-    }
+    var address: String { service.address }
 }
 
 /// A registration of the same handle that is not the user's own, and stays as it is.
@@ -126,9 +107,20 @@ private struct HubService: RegistrationService {
         }
     }
 
+    /// The registration to write; throws when the hub would refuse it.
+    func registration(of device: RegisteredDevice) throws(InvalidArgument) -> HubRegistration {
+        let handle = device.handle.text
+        let address: HubDevice =
+            switch device.platform {
+            case .wns: .windows(channel: handle)
+            case .apns: .apple(token: handle)
+            case .gcm: registersLegacyGCM ? .gcm(token: handle) : .fcmV1(token: handle)
+            }
+        return try HubRegistration(address, tags: device.tags)
+    }
+
     func put(_ device: RegisteredDevice, at id: String) async throws -> Bool {
-        let registration = try HubRegistration(
-            HubRegistrationClient.device(device.handle, device.platform, registersLegacyGCM), tags: device.tags)
+        let registration = try registration(of: device)
         switch try await run({ $0.put(registration, at: id) }) {
         case .success: return true
         case .failure(.gone): return false
@@ -137,7 +129,7 @@ private struct HubService: RegistrationService {
     }
 
     func remove(_ id: String) async throws {
-        if case .failure(let failure) = try await run({ $0.delete(id) }) {
+        if case .failure(let failure) = try await run({ $0.forget(id) }) {
             throw Self.error("removing the registration", failure)
         }
     }
@@ -146,14 +138,13 @@ private struct HubService: RegistrationService {
         Self.error(Self.putting, .gone(detail: "the hub gave the new id up at once"))
     }
 
-    private func run<Value>(
-        _ request: @escaping @Sendable (HubRegistrations) -> HubResult<Value>
+    private func run<Value: Sendable>(
+        _ request: @escaping @Sendable (HubClient) -> HubResult<Value>
     ) async throws -> HubResult<Value> {
         try Task.checkCancellation()
-        let registrations = HubRegistrations(client)
-        return try await withCheckedThrowingContinuation { waiter in
+        return try await withCheckedThrowingContinuation { [client] waiter in
             do {
-                _ = try OwnThread(name: "hub-request") { waiter.resume(returning: request(registrations)) }
+                _ = try OwnThread(name: "hub-request") { waiter.resume(returning: request(client)) }
             } catch {
                 waiter.resume(throwing: error)
             }
@@ -162,18 +153,15 @@ private struct HubService: RegistrationService {
 
     private static func error(_ request: String, _ failure: HubFailure) -> BackendClientError {
         let detail = failure.detail.flatMap { OneLine.text($0) }
+        let answer: CallResult
         switch failure {
-        case .notFound, .gone, .preconditionFailed:
-            return .refused(request: request, answer: CallResult(status: failure.status ?? 0, detail: detail))
+        case .notFound, .gone, .preconditionFailed: answer = CallResult(status: failure.status ?? 0, detail: detail)
         case .refused(let status, let seconds, _):
-            let retryAfter: Milliseconds? = seconds > 0 ? .seconds(seconds) : nil
-            return .refused(
-                request: request, answer: CallResult(status: status, retryAfter: retryAfter, detail: detail))
+            answer = CallResult(status: status, retryAfter: seconds > 0 ? .seconds(seconds) : nil, detail: detail)
         case .unanswered(let kind, _):
-            return .refused(
-                request: request,
-                answer: CallResult(failure: CallFailure(kind), detail: detail ?? "there is no answer"))
+            answer = CallResult(failure: CallFailure(kind), detail: detail ?? "there is no answer")
         case .unreadable(let reason): return .unexpected(request: request, reason: reason)
         }
+        return .refused(request: request, answer: answer)
     }
 }

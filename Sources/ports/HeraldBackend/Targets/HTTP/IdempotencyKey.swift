@@ -7,7 +7,6 @@ internal import HeraldBytes
 /// percent-encoded in each part, so that a colon always separates two of them, and no two notifications share a key. A
 /// key that would be longer than 128 bytes is `sha256:` and the hexadecimal digest of the long one.
 package enum IdempotencyKey {
-    /// The most bytes that a key has.
     static let limit = 128
     private static let digestByteCount = 32
 

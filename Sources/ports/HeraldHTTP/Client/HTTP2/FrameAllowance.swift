@@ -5,9 +5,7 @@
 struct FrameAllowance {
     /// The number of empty frames accepted beyond those that answers pay for.
     private static let framesLimit = 1_024
-    /// The number of frames that each answer pays for.
     private static let framesOfAnswer = 16
-    /// The number of bytes accepted between two answers.
     private static let bytesLimit = 8 * 1_024 * 1_024
 
     private var frameCount = 0
@@ -25,7 +23,6 @@ struct FrameAllowance {
         return byteCount <= Self.bytesLimit
     }
 
-    /// Notes that a request was answered.
     mutating func answered() {
         frameCount = max(0, frameCount - Self.framesOfAnswer)
         ended()

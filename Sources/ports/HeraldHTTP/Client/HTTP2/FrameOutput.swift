@@ -2,16 +2,13 @@ internal import CNGHTTP2
 
 /// Frames of one session on their way to its socket, in as few writes as possible.
 struct FrameOutput {
-    /// The outcome of a write.
     enum Written {
-        /// Nothing is left to write.
         case all
         /// The rest has to wait until the socket takes more.
         case some
         case failed
     }
 
-    /// The number of bytes gathered for one write.
     private static let size = 32 * 1_024
 
     private var bytes: [UInt8] = []

@@ -7,7 +7,6 @@ internal import CSSL
 /// only makes (since 7.88 by its filters). So its ALPN is off, and we set OpenSSL's in its callback for such purposes.
 /// It forgets which connection a handle has made, so that OpenSSL has to call us back as well.
 final class HTTP2Offer {
-    /// Whether the other side agreed to HTTP/2.
     private(set) var isAgreed = false
     private let protocols: [UInt8]
     /// Handshakes before the one with the backend: that with a proxy.

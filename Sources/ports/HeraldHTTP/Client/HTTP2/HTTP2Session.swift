@@ -63,9 +63,7 @@ final class HTTP2Session {
 
     /// The number of calls that it takes at once; `nil` until it has greeted.
     var places: Int? { state.pointee.places }
-    /// Whether it takes no new call.
     var isGoingAway: Bool { state.pointee.isGoingAway }
-    /// Whether it requires HTTP/1.1.
     var wantsHTTP1: Bool { state.pointee.wantsHTTP1 }
     /// Whether the connection is unusable: it broke the rules, or both sides have said goodbye.
     var isOver: Bool {
@@ -73,7 +71,6 @@ final class HTTP2Session {
         return nghttp2_session_want_read(session) == 0 && nghttp2_session_want_write(session) == 0
     }
 
-    /// The fault in the arrived bytes, if any.
     var failure: Failure? {
         state.pointee.fault.map { fault in
             let text = state.pointee.places == nil ? "the other side does not speak HTTP/2: \(fault)" : fault
@@ -104,7 +101,6 @@ final class HTTP2Session {
         return true
     }
 
-    /// Abandons a call that is not wanted any more.
     func abandon(call: Int32) {
         guard let index = state.pointee.find(call: call) else { return }
         nghttp2_submit_rst_stream(
@@ -112,10 +108,8 @@ final class HTTP2Session {
         state.pointee.abandon(index)
     }
 
-    /// Asks the other side for a sign of life.
     func ask() { nghttp2_submit_ping(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), nil) }
 
-    /// Whether any call has a new outcome.
     var hasOutcomes: Bool { !state.pointee.outcomes.isEmpty }
 
     /// Calls `body` with each call with a new outcome, and whether the whole of it is written.
@@ -148,7 +142,6 @@ final class HTTP2Session {
         return count >= 0 && !isOver
     }
 
-    /// Writes the queued frames, in as few writes as possible.
     func write(_ send: (UnsafeRawBufferPointer) -> Transport.Result) -> FrameOutput.Written {
         let state = state
         let written = output.write(

@@ -17,7 +17,6 @@ internal import Glibc
 ///     frames against the rules of HTTP/2, or more than any need   the connection ends: lost, by what was written
 ///     connection closed, silent after PING                        the same
 struct HTTP2Streams {
-    /// The outcome of a call.
     struct Outcome {
         enum Kind: Equatable {
             case answered
@@ -47,7 +46,6 @@ struct HTTP2Streams {
         var announced: Int32 = -1
         /// Whether one of them is no pseudo-field: those come first.
         var hasField = false
-        /// The fault of the answer.
         var fault: AnswerReader.Fault?
         /// Whether its outcome is known, or unwanted.
         var isReported = false
@@ -71,7 +69,6 @@ struct HTTP2Streams {
     private(set) var wantsHTTP1 = false
     /// The fault in the arrived bytes, for people.
     private(set) var fault: String?
-    /// The stream of the latest callback.
     var latest = 0
     /// The stream whose last frame was just serialised.
     var endedStream: Int?
@@ -98,7 +95,6 @@ struct HTTP2Streams {
         return index
     }
 
-    /// Sets nghttp2's identifier of the stream.
     mutating func name(_ index: Int, _ id: Int32) { streams[index].id = id }
 
     /// Forgets a stream that was never begun.
@@ -118,13 +114,11 @@ struct HTTP2Streams {
 
     func find(id: Int32) -> Int? { streams.firstIndex { $0.id == id && !$0.isClosed } }
 
-    /// Abandons a stream whose outcome is unwanted.
     mutating func abandon(_ index: Int) {
         streams[index].isReported = true
         done(index)
     }
 
-    /// Notes that the outcome was handed out.
     mutating func done(_ index: Int) {
         streams[index].isDone = true
         if streams[index].isClosed { free.append(index) }
@@ -151,7 +145,6 @@ struct HTTP2Streams {
         if streams[index].isDone { free.append(index) }
     }
 
-    /// Notes that nghttp2 has forgotten the stream.
     mutating func closed(_ index: Int, code: UInt32) {
         if code == NGHTTP2_REFUSED_STREAM.rawValue, !streams[index].answer.isHeaderRead {
             report(index, .refused(code))
@@ -215,7 +208,6 @@ struct HTTP2Streams {
     /// Notes that the connection has become unusable; the first reason counts.
     mutating func note(_ text: String) { fault = fault ?? text }
 
-    /// Takes the other side's limit of calls.
     mutating func offers(places: Int) {
         self.places = places
         hasNews = true
