@@ -1,8 +1,9 @@
 import HeraldEvents
 import HeraldKafka
 import HeraldTime
-import HeraldTools
 import Testing
+
+@testable import HeraldTools
 
 @Suite("What differs between wanted topics and those that there are")
 struct TopicPlanTests {
