@@ -130,8 +130,8 @@ let package = Package(
         module(
             "machines", "HeraldFeedback",
             [
-                "HeraldCore", "HeraldDriver", "HeraldEvents", "HeraldHTTP", "HeraldHub", "HeraldKafka", "HeraldKernel",
-                "HeraldTelemetry", "HeraldText", "HeraldThreads", "HeraldTime",
+                "HeraldCore", "HeraldDriver", "HeraldEvents", "HeraldHTTP", "HeraldHub", "HeraldKafka",
+                "HeraldTelemetry", "HeraldText", "HeraldThreads", "HeraldTime", "HeraldTools",
             ]),
         module(
             "faces", "HeraldAdmin",
@@ -257,7 +257,7 @@ let package = Package(
             "machines/HeraldFeedbackTests", "HeraldFeedbackTests",
             [
                 "HeraldBytes", "HeraldCore", "HeraldDriver", "HeraldEvents", "HeraldFeedback", "HeraldHub",
-                "HeraldKafka", "HeraldKernel", "HeraldText", "HeraldTime",
+                "HeraldKafka", "HeraldKernel", "HeraldText", "HeraldTime", "HeraldTools",
             ]),
         tests(
             "ports/HeraldHTTPTests", "HeraldHTTPTests",

@@ -8,6 +8,7 @@ internal import HeraldTelemetry
 internal import HeraldText
 internal import HeraldThreads
 internal import HeraldTime
+internal import HeraldTools
 
 /// A follower's access to the brokers, the hub, the clocks and the log.
 ///
@@ -48,12 +49,6 @@ final class FeedbackClients: JobIO {
         }
     }
 
-    /// The result of ``FeedbackMachine/Action/findStarts``.
-    private enum Beginning {
-        case started([FeedbackMachine.Start])
-        case notStarted(KafkaError)
-    }
-
     private let configuration: FeedbackConfiguration
     private let logger: Logger
     private let wakeup: Wakeup
@@ -61,7 +56,8 @@ final class FeedbackClients: JobIO {
     private let loop: EventLoop
     private let transactor: Transactor
     private var stretch: Stretch?
-    private var beginning: Beginning?
+    /// The result of ``FeedbackPublication/Action/findStarts``.
+    private var beginning: Result<[FeedbackPublication.Start], KafkaError>?
     private var answers: [(token: UInt64, answer: MessageAnswer)] = []
     private var isBusy = false
     private var nextLook = MonotonicTime.distantPast
@@ -102,7 +98,10 @@ final class FeedbackClients: JobIO {
         case .write(let action):
             if case .claim = action { endStretch() }
             transactor.perform(action)
-        case .findStarts: beginning = begin()
+        case .findStarts:
+            beginning = Result { try begin() }.mapError { error in
+                error as? KafkaError ?? KafkaError(code: KafkaError.Code.state, message: "\(error)")
+            }
         case .ask(let ask):
             let now = now
             stretch?.calls.ask(ask.backendID, token: ask.token, now: now.monotonic, wall: now.wall)
@@ -111,13 +110,12 @@ final class FeedbackClients: JobIO {
         }
     }
 
-    private func announce(_ notice: FeedbackMachine.Notice) {
+    private func announce(_ notice: FeedbackPublication.Notice) {
         switch notice {
-        case .waiting(let error): logger.warning("waiting for the brokers: \(error)")
+        case .retries(let cause): logger.warning("interrupted, trying again: \(cause)")
         case .following:
             logger.info(
                 "following", ["topic": .string(configuration.topics.results), "hub": .string(configuration.hub)])
-        case .beginningAgain(let cause): logger.warning("beginning again from what is committed: \(cause)")
         case .foreignNote(let partition):
             logger.warning(
                 "the note with the group's offset is not the follower's: what it has recorded beyond the offset is "
@@ -127,39 +125,28 @@ final class FeedbackClients: JobIO {
 
     // MARK: Where the group stands
 
-    private func begin() -> Beginning {
+    private func begin() throws -> [FeedbackPublication.Start] {
+        let connectionString = try configuration.connectionString()
+        let reader = try TopicReader(properties: configuration.readerProperties)
         do {
-            let connectionString = try configuration.connectionString()
-            let reader = try TopicReader(properties: configuration.readerProperties)
-            do throws(KafkaError) {
-                let (partitions, starts) = try start(reader)
-                try startStretch(connectionString, reader, Set(partitions))
-                return .started(starts)
-            } catch {
-                reader.close()
-                return .notStarted(error)
-            }
-        } catch let error as KafkaError {
-            return .notStarted(error)
+            let (partitions, starts) = try start(reader)
+            try startStretch(connectionString, reader, Set(partitions))
+            return starts
         } catch {
-            return .notStarted(KafkaError(code: KafkaError.Code.state, message: "\(error)"))
+            reader.close()
+            throw error
         }
     }
 
     private func startStretch(
         _ connectionString: HubConnectionString, _ reader: TopicReader, _ partitions: Set<TopicPartition>
-    ) throws(KafkaError) {
+    ) throws {
+        let devices = try configuration.containerInterval.map {
+            try DeviceWatch(configuration, connectionString, interval: $0, logger: logger, wakeup: wakeup)
+        }
         let calls = MessageCalls(
             loop: loop, owner: Self.callsOwner, connectionString, hub: configuration.hub,
             connections: configuration.connections, timeout: configuration.timeout)
-        var devices: DeviceWatch?
-        do {
-            devices = try configuration.containerInterval.map {
-                try DeviceWatch(configuration, connectionString, interval: $0, logger: logger, wakeup: wakeup)
-            }
-        } catch {
-            throw KafkaError(code: KafkaError.Code.state, message: "\(error)")
-        }
         stretch = Stretch(
             connectionString: connectionString, calls: calls, reader: reader, partitions: partitions, devices: devices)
         transactor.group = reader.consumer.groupMetadata()
@@ -171,7 +158,7 @@ final class FeedbackClients: JobIO {
     /// Reads each partition from the group's offsets, which no longer move once the name is claimed.
     private func start(
         _ reader: TopicReader
-    ) throws(KafkaError) -> (partitions: [TopicPartition], starts: [FeedbackMachine.Start]) {
+    ) throws(KafkaError) -> (partitions: [TopicPartition], starts: [FeedbackPublication.Start]) {
         let queries = reader.consumer.queries
         func find(_ topic: String) throws(KafkaError) -> [TopicPartition] {
             try SettlingPatience(Self.topicPatience).outwait { () throws(KafkaError) in
@@ -194,7 +181,7 @@ final class FeedbackClients: JobIO {
                 ["count": .int(Int(reader.deletedCount))])
         }
         let starts = committed.map {
-            FeedbackMachine.Start(
+            FeedbackPublication.Start(
                 partition: $0.partition.partition, committed: $0.offset, metadata: $0.metadata,
                 offset: positions[$0.partition] ?? 0,
                 identity: PartitionIdentity(
@@ -207,11 +194,11 @@ final class FeedbackClients: JobIO {
 
     func deliver(to machine: inout FeedbackMachine) {
         let now = now
-        if isStopping() { machine.stop(now: now.monotonic) }
+        if isStopping() { machine.stop(now: now) }
         transactor.serve { machine.receive($0, now: now) }
         switch beginning {
-        case .started(let starts): machine.started(starts, now: now)
-        case .notStarted(let error): machine.notStarted(error, now: now)
+        case .success(let starts): machine.started(starts, now: now)
+        case .failure(let error): machine.notStarted(error, now: now)
         case nil: break
         }
         beginning = nil
@@ -240,7 +227,7 @@ final class FeedbackClients: JobIO {
             isBusy = true
             reportEnds(to: &machine)
         } catch {
-            machine.readingFailed(error, now: now)
+            machine.readingFailed(error)
         }
     }
 

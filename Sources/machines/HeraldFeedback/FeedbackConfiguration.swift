@@ -12,8 +12,6 @@ package struct FeedbackConfiguration: Sendable {
     package var readerProperties: ClientProperties
     /// librdkafka's properties for writing, with the `transactional.id` shared by all followers of the group.
     package var writerProperties: ClientProperties
-    /// The time after which brokers abort a transaction.
-    package var transactionTimeout: Duration
     /// Reads the credentials for the hub; called repeatedly, so that they may change.
     package var connectionString: @Sendable () throws -> HubConnectionString
     package var hub: String
@@ -27,14 +25,13 @@ package struct FeedbackConfiguration: Sendable {
 
     package init(
         topics: Topics, readerProperties: ClientProperties, writerProperties: ClientProperties,
-        transactionTimeout: Duration, connectionString: @escaping @Sendable () throws -> HubConnectionString,
+        connectionString: @escaping @Sendable () throws -> HubConnectionString,
         hub: String, connections: ConnectionOptions, timeout: Milliseconds, engine: FeedbackEngine.Configuration,
         containerInterval: Duration?
     ) {
         self.topics = topics
         self.readerProperties = readerProperties
         self.writerProperties = writerProperties
-        self.transactionTimeout = transactionTimeout
         self.connectionString = connectionString
         self.hub = hub
         self.connections = connections

@@ -5,18 +5,14 @@ internal import HeraldKafka
 package import HeraldTelemetry
 package import HeraldThreads
 internal import HeraldTime
+package import HeraldTools
 
 /// Follows the results topic and records the fate of each notification that a hub accepted; one runs per group.
 ///
 /// ``FeedbackMachine`` decides, ``FeedbackClients`` performs.
 package final class FeedbackFollower: Sendable {
-    /// The way it ended.
-    package enum End: Equatable, Sendable {
-        /// It was asked to stop.
-        case stopped
-        /// It cannot continue, for this reason.
-        case failed(String)
-    }
+    /// The time that a transaction waits for an absent broker or a moving leader.
+    private static let patience: Milliseconds = .minutes(1)
 
     private let configuration: FeedbackConfiguration
     private let logger: Logger
@@ -35,52 +31,30 @@ package final class FeedbackFollower: Sendable {
         wakeup.signal()
     }
 
-    /// Works until it is stopped or cannot continue.
+    /// Works until it is stopped or cannot continue, which is thrown.
     ///
     /// Blocks.
-    package func run() -> End {
+    package func run() throws(ToolFailure) {
         let clients: FeedbackClients
         do {
             clients = try FeedbackClients(
                 configuration, logger: logger, wakeup: wakeup, isStopping: { self.isStopping.withLock { $0 } })
         } catch {
-            return .failed("\(error)")
+            throw ToolFailure("\(error)")
         }
         defer { clients.close() }
-        let driver = JobDriver(FeedbackMachine(configuration.machine, now: clients.now.monotonic), io: clients)
+        var writer = BatchWriter.Configuration(configuration.writerProperties)
+        writer.patience = Self.patience
+        let work = FeedbackPublication(configuration.engine, topics: configuration.topics, now: clients.now.monotonic)
+        let driver = JobDriver(FeedbackMachine(work, writer: writer), io: clients)
         driver.run()
         clients.report(driver.machine.counts)
         switch driver.machine.end {
-        case .failed(let error): return .failed(finalSentence(error))
-        case .replaced:
-            return .failed("another herald feedback of the same group has begun; only one of them works at a time")
-        case .stopped, nil: return .stopped
+        case .failed(let failure): throw failure
+        case .takenOver:
+            throw ToolFailure(
+                "another herald feedback of the same group has begun; only one of them works at a time")
+        default: break
         }
-    }
-
-    private func finalSentence(_ error: KafkaError) -> String {
-        let topics = configuration.topics
-        switch error.kind {
-        case .forbidden:
-            return "the brokers forbid it: \(error)"
-                + error.advice(
-                    KafkaPermission(.read, .write, on: .topic(topics.results), .topic(topics.feedback)))
-        case .unsupported: return "the brokers have no transactions, and feedback needs them: \(error)"
-        default:
-            return "\(topics.results) or \(topics.feedback) is missing; make them with: herald topics apply (\(error))"
-        }
-    }
-}
-
-extension FeedbackConfiguration {
-    /// The time that a transaction waits for an absent broker or a moving leader.
-    private static let patience: Milliseconds = .minutes(1)
-
-    fileprivate var machine: FeedbackMachine.Configuration {
-        FeedbackMachine.Configuration(
-            engine: engine,
-            writer: BatchWriter.Configuration(
-                transactionTimeout: Milliseconds(transactionTimeout), patience: Self.patience),
-            topics: topics)
     }
 }

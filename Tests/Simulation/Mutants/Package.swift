@@ -72,7 +72,7 @@ let package = Package(
         .target(
             name: "HeraldFeedback",
             dependencies: [
-                "HeraldCore", "HeraldDriver", "HeraldEvents", "HeraldHub", "HeraldKafka", "HeraldKernel", "HeraldTime",
+                "HeraldCore", "HeraldDriver", "HeraldEvents", "HeraldHub", "HeraldKafka", "HeraldTime", "HeraldTools",
             ],
             path: "Sources/machines/HeraldFeedback", swiftSettings: strict),
         // A replay's machine without its clients, and its part of the tools.

@@ -938,16 +938,16 @@ MUTANTS = [
         "        _ = partitions[partition]?.tracker.reachEnd(offset + 1)\n",
     ),
     Mutant(
-        "a follower that rests never wakes",
-        "FeedbackMachine.swift",
-        "        case .resting(let end): moments.append(end)\n",
-        "        case .resting: break\n",
+        "a job that rests never wakes",
+        "PublicationMachine.swift",
+        "        case .watching(let end), .resting(let end): moments.append(end)\n",
+        "        case .watching(let end): moments.append(end)\n        case .resting: break\n",
     ),
     Mutant(
         "feedback is taken for the news of devices",
         "FeedbackMachine.swift",
         "case .feedback: engine.committed()",
-        "case .feedback: actions.append(.devicesWritten)",
+        "case .feedback: return [.devicesWritten]",
     ),
     Mutant(
         "a job does not do what is due",
@@ -1003,6 +1003,13 @@ MUTANTS = [
         "if aim == .part, work.batch.isMarked(in: work.known.marks) {",
         "if aim == .part, work.batch.parts.isEmpty {",
         scenario=DOUBTS,
+    ),
+    Mutant(
+        "events that were never called hold up all calls while they wait for room",
+        "Committer.swift",
+        "if !isCalledBeside, !suspects.isWaiting {",
+        "if pending.isEmpty, !suspects.isWaiting {",
+        scenario=f"seed=17 {DOUBTS}",
     ),
     Mutant(
         "a replay uses the number of a mark in doubt again",
@@ -1146,6 +1153,13 @@ MUTANTS = [
         "replaced.state == .paused {",
         "replaced.state == .cancelled {",
         scenario=f"{PUBLISHERS}",
+    ),
+    Mutant(
+        "a publisher publishes before it has read its own start",
+        "AudiencePublication.swift",
+        "        if isStartUnread { return .wait(.reading(.campaign)) }\n",
+        "",
+        scenario=f"seed=38 {PUBLISHERS}",
     ),
     Mutant(
         "a publisher takes a cancelled campaign for a paused one",

@@ -108,17 +108,16 @@ final class SimulatedCampaign: SimulatedJob {
         }
         let choices = Choices(seed: simulation.scenario.seed)
         return CampaignMachine(
-            AudiencePublication.Configuration(
-                context: assignment.context, order: assignment.order,
+            AudiencePublication(
+                assignment.order, assignment.context,
                 audience: AudiencePublication.AudienceCounts(
                     recipients: recipients.count, repeats: users.count - recipients.count,
                     invalid: assignment.lines.count - users.count, mark: mark.text, beginsWith: beginsWith,
                     comparedTo: comparedTo),
-                process: Int32(index),
-                writer: BatchWriter.Configuration(
-                    transactionTimeout: Simulation.transactionTimeout,
-                    patience: choices.pick([.minutes(1), .seconds(12)], for: "publisher.patience"))),
-            recipients: recipients)
+                process: Int32(index), recipients: recipients),
+            writer: BatchWriter.Configuration(
+                transactionTimeout: Simulation.transactionTimeout,
+                patience: choices.pick([.minutes(1), .seconds(12)], for: "publisher.patience")))
     }
 
     private func id(of user: Int) -> RecipientID { ids.id(of: Self.key(of: user).span.bytes) }

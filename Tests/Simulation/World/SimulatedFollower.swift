@@ -5,6 +5,7 @@ import HeraldFeedback
 import HeraldHub
 import HeraldKafka
 import HeraldTime
+import HeraldTools
 
 /// One process that follows a hub's messages: the machine of a real one, over a simulated reader, producer and hub.
 final class SimulatedFollower: SimulatedJob {
@@ -32,7 +33,8 @@ final class SimulatedFollower: SimulatedJob {
 
     unowned let simulation: Simulation
     private let index: Int
-    private let configuration: FeedbackMachine.Configuration
+    private let engine: FeedbackEngine.Configuration
+    private let writer: BatchWriter.Configuration
     var driver: JobDriver<SimulatedFollower>?
     var client = TransactionClient()
     var produced: Set<ProductionID> = []
@@ -59,12 +61,10 @@ final class SimulatedFollower: SimulatedJob {
         engine.inFlightLimit = choices.pick([1, 8, 64], for: "follower.inFlightLimit")
         engine.messageLimit = choices.pick([3, 40, 50_000], for: "follower.messageLimit")
         engine.batchLimit = choices.pick([1, 5, 1_000], for: "follower.batchLimit")
-        configuration = FeedbackMachine.Configuration(
-            engine: engine,
-            writer: BatchWriter.Configuration(
-                transactionTimeout: Simulation.transactionTimeout,
-                patience: choices.pick([.minutes(1), .seconds(12)], for: "follower.patience")),
-            topics: simulation.scenario.topics)
+        self.engine = engine
+        writer = BatchWriter.Configuration(
+            transactionTimeout: Simulation.transactionTimeout,
+            patience: choices.pick([.minutes(1), .seconds(12)], for: "follower.patience"))
     }
 
     var process: Process { Process(.job, index, life: life) }
@@ -76,7 +76,8 @@ final class SimulatedFollower: SimulatedJob {
         isLooking = false
         begin {
             log("starts to follow")
-            return FeedbackMachine(configuration, now: now.monotonic)
+            return FeedbackMachine(
+                FeedbackPublication(engine, topics: simulation.scenario.topics, now: now.monotonic), writer: writer)
         }
     }
 
@@ -95,12 +96,12 @@ final class SimulatedFollower: SimulatedJob {
         let end = machine.end
         log("ends: \(end.map { "\($0)" } ?? "for no reason")")
         switch end {
-        case .stopped where run.isStopping: break
-        case .replaced:
+        case .interrupted where run.isStopping: break
+        case .takenOver:
             if !simulation.cluster.rivalled.contains(Self.transactionalID) {
                 simulation.checkers.fail("\(process) says that another follower has its name, and none does")
             }
-        case .stopped, .failed, nil: simulation.checkers.fail("\(process) ends: \(String(describing: end))")
+        default: simulation.checkers.fail("\(process) ends: \(String(describing: end))")
         }
         self.end(restartWithin: 5_000)
     }
@@ -137,13 +138,12 @@ final class SimulatedFollower: SimulatedJob {
         }
     }
 
-    private func announce(_ notice: FeedbackMachine.Notice) {
+    private func announce(_ notice: FeedbackPublication.Notice) {
         log("notice: \(notice)")
         switch notice {
         case .following: isLooking = true
-        case .beginningAgain: isLooking = false
         case .foreignNote: misuse("the note with the offset can't be read")
-        case .waiting: break
+        case .retries: break
         }
     }
 
@@ -184,7 +184,7 @@ final class SimulatedFollower: SimulatedJob {
 
     private func ask(_ ask: FeedbackEngine.Ask) {
         if !asked.insert(ask.token).inserted { misuse("message \(ask.backendID) is asked about twice at a time") }
-        if asked.count > configuration.engine.inFlightLimit { misuse("\(asked.count) questions at a time") }
+        if asked.count > engine.inFlightLimit { misuse("\(asked.count) questions at a time") }
         var chance = Chance(seed: self.chance[.hub].bits())
         let wait = chance.pick([1, 30, chance.between(0, 3_000)])
         let answer = simulation.hub.answer(ask.backendID, now: simulation.now, chance: &chance)
@@ -194,7 +194,7 @@ final class SimulatedFollower: SimulatedJob {
     // MARK: What the machine gets
 
     func deliver(to machine: inout FeedbackMachine) {
-        if run.isStopping { machine.stop(now: now.monotonic) }
+        if run.isStopping { machine.stop(now: now) }
         for report in run.takeReports() { machine.receive(report, now: now) }
         begin(&machine)
         run.isBusy = false
@@ -208,7 +208,7 @@ final class SimulatedFollower: SimulatedJob {
         if let stretch, !stretch.isTellingDevice, stretch.devices < simulation.hub.goneDevices {
             self.stretch?.isTellingDevice = true
             let value = Array(Simulation.deviceText(stretch.devices).utf8)
-            machine.takeDevices([OutgoingRecord(topic: configuration.topics.feedback, key: nil, value: value)])
+            machine.takeDevices([OutgoingRecord(topic: simulation.scenario.topics.feedback, key: nil, value: value)])
         }
         deliverRecords(to: &machine)
         guard simulation.now >= nextPartitions, simulation.cluster.awayUntil <= simulation.now else { return }
@@ -228,7 +228,7 @@ final class SimulatedFollower: SimulatedJob {
         nextPartitions = simulation.now + Self.partitionsInterval
         machine.started(
             committed.map {
-                FeedbackMachine.Start(
+                FeedbackPublication.Start(
                     partition: Int32($0.place.partition), committed: $0.offset ?? Offset.none, metadata: $0.metadata,
                     offset: $0.offset ?? 0,
                     identity: PartitionIdentity(
@@ -239,7 +239,7 @@ final class SimulatedFollower: SimulatedJob {
 
     private func deliverRecords(to machine: inout FeedbackMachine) {
         if chance[.jobQuestion].happens(simulation.scenario.lostMessages / 300) {
-            machine.readingFailed(.timedOut, now: now)
+            machine.readingFailed(.timedOut)
         }
         for _ in 0..<Self.recordsPerTurn {
             guard let name = nextRecord(), let record = simulation.cluster.record(name) else {

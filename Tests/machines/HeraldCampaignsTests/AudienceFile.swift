@@ -44,10 +44,10 @@ struct AudienceFile {
         while true {
             switch try reader.next() {
             case .end: return lines
-            case .invalid(let reason): lines.append("\(reader.line)!\(reason)")
+            case .invalid(let reason): lines.append("\(reader.lines.line)!\(reason)")
             case .recipient:
                 lines.append(
-                    "\(reader.line):\(String(decoding: reader.user, as: UTF8.self))="
+                    "\(reader.lines.line):\(String(decoding: reader.user, as: UTF8.self))="
                         + String(decoding: reader.message, as: UTF8.self))
             }
         }

@@ -117,13 +117,13 @@ final class CampaignBench {
         }
         return Publisher(
             CampaignMachine(
-                AudiencePublication.Configuration(
-                    context: context, order: order,
+                AudiencePublication(
+                    order, context,
                     audience: AudiencePublication.AudienceCounts(
                         recipients: recipients.count, mark: mark.text, beginsWith: beginsWith,
                         comparedTo: campaign?.progress?.audience),
-                    process: 7, writer: BatchWriter.Configuration(transactionTimeout: .seconds(10))),
-                recipients: recipients))
+                    process: 7, recipients: recipients),
+                writer: BatchWriter.Configuration(transactionTimeout: .seconds(10))))
     }
 
     func write(_ key: String, _ value: [UInt8]) { index.add(key: Array(key.utf8), value: value, place: "0:0") }

@@ -151,7 +151,7 @@ struct ControlOrderTests {
     func already() {
         #expect(decision(.pause, .paused) == .unchanged)
         #expect(decision(.resume, .running) == .unchanged)
-        #expect(decision(.resume, .running, isFinished: true) == .nothingLeft)
+        #expect(decision(.resume, .running, isFinished: true) == .unchanged)
     }
 
     @Test("A cancelled campaign stays cancelled, and a finished one can only be resumed")

@@ -6,6 +6,7 @@ import HeraldHub
 import HeraldKafka
 import HeraldKernel
 import HeraldTime
+import HeraldTools
 import TestSupport
 import Testing
 
@@ -41,7 +42,7 @@ struct FeedbackMachineTests {
         var script = Script.following()
         try script.deliver("NH-1", offset: 0)
         script.pass(.seconds(5))
-        script.machine.readingFailed(.timeOut, now: script.moment)
+        script.machine.readingFailed(.timeOut)
         #expect(script.take() == ["ask NH-1", "again"])
         script.pass(.zero)
         #expect(script.take() == [] && script.machine.phase.name == .resting)
@@ -61,7 +62,7 @@ struct FeedbackMachineTests {
 
     @Test("Another follower's claim ends it; a transaction that the broker has ended for its age does not")
     func fenced() throws {
-        for (age, end) in [(0, FeedbackMachine.End.replaced), (60_000, nil)] as [(Int64, FeedbackMachine.End?)] {
+        for (age, end) in [(0, PublicationEnd.takenOver), (60_000, nil)] as [(Int64, PublicationEnd?)] {
             var script = try Script.committing()
             script.wait(.milliseconds(age))
             script.transaction(.committed(sequence: 1, .fence, .fatal(isFenced: true)))
@@ -86,30 +87,30 @@ struct FeedbackMachineTests {
         script.pass(.seconds(5))
         #expect(script.take() == ["ask NH-1", "ask NH-2"])
         script.answer(token: 2)
-        script.machine.stop(now: script.now)
+        script.machine.stop(now: script.moment)
         script.pass(.zero)
         #expect(script.take() == ["produce 1"])
         script.report(.produced)
         #expect(script.take() == ["commit 0"] && !script.machine.isOver)
         script.transaction(.committed(sequence: 1, nil, .acknowledged))
         script.pass(.zero)
-        #expect(script.machine.end == .stopped)
+        #expect(script.machine.end == .interrupted)
     }
 
     @Test("A stop before it follows ends it at once")
     func stopsEarly() {
         var script = Script()
         script.pass(.zero)
-        script.machine.stop(now: script.now)
-        #expect(script.machine.end == .stopped)
+        script.machine.stop(now: script.moment)
+        #expect(script.machine.end == .interrupted)
     }
 
     @Test("A stop while no broker answers leaves its batch to the next follower")
     func stopsInOutage() throws {
         var script = try Script.committing()
-        script.machine.stop(now: script.now)
+        script.machine.stop(now: script.moment)
         script.transaction(.committed(sequence: 1, .timeOut, .failedForNow))
-        #expect(script.machine.end == .stopped)
+        #expect(script.machine.end == .interrupted)
     }
 
     @Test("A missing right ends it at its start, and is waited for later")
@@ -123,7 +124,7 @@ struct FeedbackMachineTests {
         script = .following()
         script.machine.beginAgain()
         script.pass(.zero)
-        script.pass(.zero)
+        script.pass(FeedbackMachine.restTime)
         script.transaction(.ready(lateClaims: 0))
         script.machine.notStarted(error, now: script.moment)
         #expect(script.machine.phase.name == .resting)
@@ -136,7 +137,7 @@ struct FeedbackMachineTests {
         _ = script.take()
         script.transaction(.waiting(.timeOut))
         script.transaction(.waiting(.timeOut))
-        #expect(script.take() == ["waiting"])
+        #expect(script.take() == ["again"])
         script.transaction(.ready(lateClaims: 0))
         script.start(at: 0)
         #expect(script.take() == ["find", "following"])
@@ -150,7 +151,7 @@ struct FeedbackMachineTests {
         #expect(script.take() == [])
         script.transaction(.committed(sequence: 1, nil, .acknowledged))
         script.pass(.zero)
-        script.pass(.zero)
+        script.pass(FeedbackMachine.restTime)
         #expect(script.take() == ["claim"])
     }
 
@@ -158,24 +159,12 @@ struct FeedbackMachineTests {
     func devices() {
         var script = Script.following()
         script.machine.takeDevices([OutgoingRecord(topic: "f", key: nil, value: [1])])
-        #expect(script.machine.nextWake == .distantPast)
         script.pass(.zero)
         #expect(script.take() == ["produce 1"])
         script.report(.produced)
         #expect(script.take() == ["commit"])
         script.transaction(.committed(sequence: 1, nil, .acknowledged))
         #expect(script.take() == ["devices"])
-    }
-
-    @Test("Its table leads from each phase to its end")
-    func table() {
-        typealias Name = FeedbackMachine.Phase.Name
-        let table = FeedbackMachine.Phase.transitions
-        for name in Name.allCases where name != .ended {
-            #expect(Name.allCases.contains { table.allows(name, $0) }, "nothing follows \(name)")
-            #expect(table.allows(name, .ended), "\(name) does not end")
-        }
-        #expect(!Name.allCases.contains { table.allows(.ended, $0) })
     }
 }
 
@@ -191,11 +180,8 @@ private struct FeedbackScript {
         engine.offsetsInterval = .hours(1)
         engine.refreshInterval = .hours(1)
         machine = FeedbackMachine(
-            FeedbackMachine.Configuration(
-                engine: engine,
-                writer: BatchWriter.Configuration(transactionTimeout: .minutes(1), patience: .minutes(1)),
-                topics: Topics()),
-            now: now)
+            FeedbackPublication(engine, topics: Topics(), now: now),
+            writer: BatchWriter.Configuration(transactionTimeout: .minutes(1), patience: .minutes(1)))
     }
 
     /// A script whose machine follows, from the first offset on.
@@ -238,7 +224,7 @@ private struct FeedbackScript {
     mutating func start(at offset: Int64) {
         machine.started(
             [
-                FeedbackMachine.Start(
+                FeedbackPublication.Start(
                     partition: 0, committed: offset, metadata: "", offset: offset,
                     identity: PartitionIdentity(cluster: "c", topic: "notifications.results", partition: 0))
             ], now: moment)
@@ -271,9 +257,8 @@ private struct FeedbackScript {
             case .findStarts: "find"
             case .ask(let ask): "ask \(ask.backendID)"
             case .devicesWritten: "devices"
-            case .notice(.waiting): "waiting"
             case .notice(.following): "following"
-            case .notice(.beginningAgain): "again"
+            case .notice(.retries): "again"
             case .notice(.foreignNote): "foreign note"
             }
         }

@@ -1,7 +1,8 @@
 import HeraldEvents
 import HeraldText
-import HeraldTools
 import Testing
+
+@testable import HeraldTools
 
 @Suite("The preparation of events for records")
 struct EventPreparationTests {
@@ -96,7 +97,7 @@ struct EventPreparationTests {
     @Test("A single event takes the base as its id unless it has its own, and aliases are resolved")
     func single() throws {
         let services = try PushServices(names: ["apns", "gcm"], aliases: ["fcm": "gcm"])
-        var preparation = preparation(services: services)
+        let preparation = preparation(services: services)
         let event = try preparation.prepare(NotificationEvent(user: "u", message: "m", pushServices: ["FCM"]))
         #expect(event.id == "run" && event.pushServices == PushServiceSet(index: 1))
         let own = try preparation.prepare(NotificationEvent(id: "a", user: "u", message: "m", pushServices: ["apns"]))

@@ -1,7 +1,8 @@
 import Foundation
-import HeraldTools
 import TestSupport
 import Testing
+
+@testable import HeraldTools
 
 @Suite("Files of lines")
 struct LineFileTests {

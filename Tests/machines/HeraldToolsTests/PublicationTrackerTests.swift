@@ -1,6 +1,7 @@
 import HeraldEvents
-import HeraldTools
 import Testing
+
+@testable import HeraldTools
 
 @Suite("Outcomes that a publication waits for")
 struct PublicationTrackerTests {

@@ -1,8 +1,9 @@
 import HeraldEvents
 import HeraldKafka
 import HeraldTime
-import HeraldTools
 import Testing
+
+@testable import HeraldTools
 
 @Suite("The differences between wanted and existing topics")
 struct TopicPlanTests {

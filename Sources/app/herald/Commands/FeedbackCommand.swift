@@ -4,6 +4,7 @@ import HeraldFeedback
 import HeraldSettings
 import HeraldTelemetry
 import HeraldThreads
+import HeraldTools
 
 /// `herald feedback`: reads the outcomes of a hub's messages.
 enum FeedbackCommand: HeraldCommand {
@@ -35,13 +36,17 @@ enum FeedbackCommand: HeraldCommand {
             _exit(ExitStatus.failed.rawValue)
         }
         logger.info("starting", ["group": .string(settings.feedbackGroup)])
-        let end = follower.run()
-        withExtendedLifetime(signals) {}
-        switch end {
-        case .stopped: logger.info("stopped")
-        case .failed(let sentence): logger.error("\(sentence)")
+        defer {
+            withExtendedLifetime(signals) {}
+            _ = writer.close(within: .seconds(2))
         }
-        _ = writer.close(within: .seconds(2))
-        return end == .stopped ? .done : .failed
+        do throws(ToolFailure) {
+            try follower.run()
+            logger.info("stopped")
+            return .done
+        } catch {
+            logger.error("\(error)")
+            return .failed
+        }
     }
 }

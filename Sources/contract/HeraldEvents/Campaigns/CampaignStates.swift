@@ -30,4 +30,10 @@ public struct CampaignStates: Sendable {
             controls[name] = control
         }
     }
+
+    /// The same of a record's copies.
+    package mutating func record(key: [UInt8], value: [UInt8]?) throws(InvalidArgument) {
+        guard let value else { return try record(key: key.span.bytes, value: nil) }
+        try record(key: key.span.bytes, value: value.span.bytes)
+    }
 }

@@ -74,22 +74,22 @@ package struct AudiencePreview: Sendable {
         onProgress: (Int) -> Bool
     ) throws {
         let reader = try RecipientReader(audience, campaign, expiresAt: expiresAt)
-        reading = reader.reading
-        columns = reader.columnNames
+        reading = reader.lines.reading
+        columns = reader.lines.columnNames
         comparedTo = former?.audience
         let ids = RecipientIDs(campaign: campaign.name)
         var lines = 0
         var mark = AudienceMark()
         items: while true {
             lines += 1
-            if lines % Self.linesPerReport == 0, !onProgress(reader.passedCount) { return nil }
+            if lines % Self.linesPerReport == 0, !onProgress(reader.lines.passedCount) { return nil }
             switch try reader.next() {
             case .end: break items
             case .invalid(let reason):
                 invalid += 1
-                try invalidFile.add(reader, reason)
+                try invalidFile.add(reader.lines, reason)
                 if invalidLines.count < Self.shownInvalidLines {
-                    invalidLines.append(InvalidLine(line: reader.line, reason: reason))
+                    invalidLines.append(InvalidLine(line: reader.lines.line, reason: reason))
                 }
             case .recipient:
                 guard set.insert(reader.id, .seen).isEmpty else {
@@ -102,7 +102,7 @@ package struct AudiencePreview: Sendable {
                             + "several campaigns")
                 }
                 mark.add(reader.id)
-                caseTwins.note(reader.user, reader.id, line: reader.line, ids, among: set)
+                caseTwins.note(reader.user, reader.id, line: reader.lines.line, ids, among: set)
                 if set.count == former?.recipients, former?.audience == mark.text { beginsWith = mark.text }
                 noteDoubts(reader, campaign.template)
                 longestMessage = max(longestMessage, reader.message.count)
@@ -115,13 +115,13 @@ package struct AudiencePreview: Sendable {
             }
         }
         recipients = set.count
-        emptyLines = reader.emptyLines
+        emptyLines = reader.lines.emptyLines
         self.mark = mark.text
         caseTwins.forget()
         try invalidFile.finish()
         if let proof = reader.evidence.proof { throw try UnreadableAudience(proof, audience.file) }
         guard audience.isUnchanged else { throw Self.changed }
-        if let name = reader.unseenNames.first, lines > 1 {
+        if let name = reader.lines.unseenNames.first, lines > 1 {
             throw ToolFailure(
                 name == reading.userColumn
                     ? "no line of the audience has a \(name)"
@@ -147,7 +147,7 @@ package struct AudiencePreview: Sendable {
             doubtfulFields[known].count += 1
         } else {
             doubtfulFields.append(
-                DoubtfulField(name: name, doubt: doubt, count: 1, line: reader.line, message: message))
+                DoubtfulField(name: name, doubt: doubt, count: 1, line: reader.lines.line, message: message))
         }
     }
 

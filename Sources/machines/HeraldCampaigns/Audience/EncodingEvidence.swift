@@ -1,14 +1,10 @@
 /// What an audience's fields tell of its encoding: pure.
 ///
 /// A file that has bytes that are no UTF-8, and no character beyond ASCII that is, is in another encoding as a whole.
-struct EncodingEvidence: Sendable, Equatable {
+struct EncodingEvidence: Sendable {
     /// Whether a field had a character beyond ASCII in UTF-8.
     private(set) var hasUTF8 = false
     private var first: (line: Int, byte: UInt8)?
-
-    static func == (left: Self, right: Self) -> Bool {
-        left.hasUTF8 == right.hasUTF8 && left.first?.line == right.first?.line && left.first?.byte == right.first?.byte
-    }
 
     /// Fields were UTF-8, and not ASCII alone.
     mutating func noteUTF8() { hasUTF8 = true }

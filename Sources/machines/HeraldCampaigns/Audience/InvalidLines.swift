@@ -35,12 +35,12 @@ package final class InvalidLines {
     deinit { if descriptor >= 0 { close(descriptor) } }
 
     /// Takes the present line of a reader.
-    func add(_ reader: RecipientReader, _ reason: String) throws {
+    func add(_ lines: AudienceReader, _ reason: String) throws {
         if count == 0 { try begin() }
         count += 1
         guard count <= keptCount else { return }
-        let excerpt = reader.excerpt(byteCount: Self.excerptBytes)
-        piece += CSVText.line(["\(reader.line)", reason, excerpt]).utf8
+        let excerpt = lines.excerpt(byteCount: Self.excerptBytes)
+        piece += CSVText.line(["\(lines.line)", reason, excerpt]).utf8
         if path != nil, piece.count >= Self.pieceBytes { try write() }
     }
 

@@ -11,7 +11,7 @@ package final class RecipientReader {
     package enum Item: Equatable {
         /// A recipient: ``id``, ``user``, ``message`` and ``event`` are his until the next call.
         case recipient
-        /// A line that is none, and why; ``excerpt(byteCount:)`` is its beginning.
+        /// A line that is none, and why.
         case invalid(String)
         case end
     }
@@ -21,7 +21,8 @@ package final class RecipientReader {
     private let form: EventForm
     private let maximumEventBytes: Int
     private let users: UserRule
-    private var reader: AudienceReader
+    /// The audience's lines, of which the present item is one.
+    private(set) var lines: AudienceReader
 
     package private(set) var id = RecipientID(high: 0, low: 0)
     package private(set) var user: [UInt8] = []
@@ -39,53 +40,18 @@ package final class RecipientReader {
         form = EventForm(campaign: campaign.name, pushServices: campaign.pushServices, expiresAt: expiresAt)
         maximumEventBytes = campaign.maximumEventBytes
         users = campaign.users
-        reader = try AudienceReader(audience, fields: template.names, isOptional: template.isOptional)
+        lines = try AudienceReader(audience, fields: template.names, isOptional: template.isOptional)
     }
-
-    /// What the audience's columns are called; of JSON lines the fields that are asked for.
-    var columnNames: [String] { reader.columnNames }
-
-    /// How the audience is read.
-    package var reading: AudienceReading { reader.reading }
-
-    /// The line of the present item, from 1.
-    package var line: Int { reader.line }
-
-    /// The header as it is written, for a list with its columns; empty for JSON lines.
-    package var heading: [UInt8] { reader.heading }
-
-    /// How many columns such a list has of the audience's, and which of them holds the user.
-    var keptColumns: Int { reader.keptColumns }
-    var userColumn: Int { reader.userColumn }
-
-    /// The present item as it is written, for such a list.
-    package var columns: [UInt8] {
-        var columns: [UInt8] = []
-        reader.appendColumns(to: &columns)
-        return columns
-    }
-
-    /// How many lines were empty so far.
-    var emptyLines: Int { reader.emptyLines }
-
-    /// How many bytes of the audience were passed.
-    package var passedCount: Int { reader.passedCount }
-
-    /// The message's fields that no line of the audience has had so far.
-    package var unseenNames: [String] { reader.unseenNames }
-
-    /// The beginning of the present item's line.
-    package func excerpt(byteCount: Int) -> String { reader.excerpt(byteCount: byteCount) }
 
     /// Goes on to the next line that is not empty.
     package func next() throws -> Item {
-        switch try reader.next() {
+        switch try lines.next() {
         case .end: return .end
         case .wrong(let reason): return .invalid(reason)
         case .good: break
         }
         user.removeAll(keepingCapacity: true)
-        reader.append(0, to: &user)
+        lines.append(0, to: &user)
         let name = CellPadding.trimmed(0..<user.count, of: user.span.bytes)
         if name.count < user.count { user = Array(user[name]) }
         if let problem = users.problem(in: user.span.bytes) { return .invalid(problem) }
@@ -97,7 +63,7 @@ package final class RecipientReader {
             into: &message, onEmpty: { doubts.append(($0, .empty)) },
             append: { field, message in
                 let before = message.count
-                reader.append(field + 1, to: &message)
+                lines.append(field + 1, to: &message)
                 if !isBeyondASCII { isBeyondASCII = message[before...].contains { $0 > 0x7F } }
                 if let doubt = FieldDoubt(message[before...]) { doubts.append((field, doubt)) }
             })
@@ -136,7 +102,7 @@ package final class RecipientReader {
             }
             guard bytes[byteAt: offset] != 0 else { return "the \(name) holds a NUL character" }
             guard let count = UTF8Text.characterByteCount(at: offset, in: bytes) else {
-                return evidence.note(bytes[byteAt: offset], of: name, line: line)
+                return evidence.note(bytes[byteAt: offset], of: name, line: lines.line)
             }
             offset += count
         }

@@ -12,8 +12,6 @@ package enum ControlOrder: String, CaseIterable, Sendable {
     package enum Decision: Equatable, Sendable {
         case write(CampaignControl)
         case unchanged
-        /// Unchanged, and not in the state of its last order any more: it is finished.
-        case nothingLeft
         case isCancelled(CampaignControl)
         case isFinished
     }
@@ -36,8 +34,7 @@ package enum ControlOrder: String, CaseIterable, Sendable {
         for campaign: CampaignIndex.Campaign, isFinished: Bool, at moment: WallTime, by name: String, reason: String?
     ) -> Decision {
         if let control = campaign.control, control.state == .cancelled { return .isCancelled(control) }
-        // Nothing of a finished campaign runs, whatever its last order was.
-        guard campaign.state != state else { return isFinished ? .nothingLeft : .unchanged }
+        guard campaign.state != state else { return .unchanged }
         if isFinished, needsUnfinished { return .isFinished }
         return .write(
             CampaignControl(

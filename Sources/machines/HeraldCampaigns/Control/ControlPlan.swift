@@ -20,7 +20,7 @@ package struct ControlPlan: Sendable {
     {
         switch order.decision(for: campaign, isFinished: status.isFinished, at: moment, by: name, reason: reason) {
         case .write(let control): return control
-        case .unchanged, .nothingLeft: return nil
+        case .unchanged: return nil
         case .isCancelled(let control):
             throw ToolFailure(
                 "campaign \(campaign.name) was cancelled \(CampaignWords.origin(of: control)), which is for ever; "

@@ -17,7 +17,7 @@ package struct AudienceEncoding: Sendable, Equatable {
     /// - Parameter directory: where that is.
     func converted(_ file: SpooledFile, into directory: String) throws -> SpooledFile {
         guard let converter = EncodingConverter(name) else { throw ToolFailure("there is no encoding \(name)") }
-        let copy = try GrowingFile(in: directory)
+        let copy = try GrowingFile(in: directory, for: "the audience")
         var chunk = [UInt8](repeating: 0, count: Self.chunkBytes)
         // What begins a character stays for the next time, at the chunk's beginning.
         var (position, kept, line) = (0, 0, 1)

@@ -73,32 +73,16 @@ package struct CampaignIndex: Sendable {
         guard CampaignControl.isName(name) else { return "its key names no campaign" }
         switch parts.count > 1 ? String(parts[1]) : "" {
         case "definition":
-            guard let value else {
-                definitions[name] = nil
-                return nil
-            }
-            guard let definition = Self.decoded(CampaignDefinition.self, value), definition.isSound(for: name) else {
-                return "it is no definition of a campaign"
-            }
-            definitions[name] = definition
+            let isRead = Self.read(value, into: &definitions[name]) { $0.isSound(for: name) }
+            return isRead ? nil : "it is no definition of a campaign"
         case "progress":
-            guard let value else {
-                progresses[name] = nil
-                return nil
-            }
-            guard let progress = Self.decoded(CampaignProgress.self, value), progress.isSound else {
-                return "it is no progress of a campaign"
-            }
-            progresses[name] = progress
+            let isRead = Self.read(value, into: &progresses[name], \.isSound)
+            return isRead ? nil : "it is no progress of a campaign"
         default:
             guard CampaignControl.campaign(ofKey: key.span.bytes) != nil else { return "its key is of no known kind" }
             let former = states.control(of: name)
             do throws(InvalidArgument) {
-                if let value {
-                    try states.record(key: key.span.bytes, value: value.span.bytes)
-                } else {
-                    try states.record(key: key.span.bytes, value: nil)
-                }
+                try states.record(key: key, value: value)
                 replaced[name] = former
             } catch {
                 return "\(error)"
@@ -107,8 +91,14 @@ package struct CampaignIndex: Sendable {
         return nil
     }
 
-    private static func decoded<Record: Decodable>(_ type: Record.Type, _ value: [UInt8]) -> Record? {
-        try? JSONDecoder().decode(type, from: Data(value))
+    /// Takes a record's value; whether it is one that can be. What is not changes nothing.
+    private static func read<Record: Decodable>(
+        _ value: [UInt8]?, into record: inout Record?, _ isSound: (Record) -> Bool
+    ) -> Bool {
+        let new = value.flatMap { try? JSONDecoder().decode(Record.self, from: Data($0)) }
+        guard value == nil || new.map(isSound) ?? false else { return false }
+        record = new
+        return true
     }
 }
 

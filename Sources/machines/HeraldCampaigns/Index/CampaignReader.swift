@@ -6,7 +6,7 @@ internal import HeraldTools
 ///
 /// One thread.
 package final class CampaignReader {
-    private let reader: TopicReader
+    let reader: TopicReader
 
     /// What it says, as far as it was read.
     package private(set) var index = CampaignIndex()
@@ -25,9 +25,6 @@ package final class CampaignReader {
     package func catchUp(throughOpenTransactions: Bool = false) throws {
         try reader.catchUp(to: throughOpenTransactions ? .written : .committed) { add($0) }
     }
-
-    /// Reads to this end from now on, by ``turn(wait:)``; blocks for the brokers' answers.
-    func aim(at end: TopicReader.End) throws { try reader.aim(at: end) }
 
     /// Reads some records, until none has come for so long; whether the end is reached.
     func turn(wait: Milliseconds) throws -> Bool {

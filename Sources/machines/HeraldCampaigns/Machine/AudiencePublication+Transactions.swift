@@ -6,18 +6,18 @@ package import HeraldTools
 
 /// What a publisher writes, what that means to it, and what it leads to when it is refused or lost.
 extension AudiencePublication {
-    package mutating func records(_ aim: PublicationAim, now: Moment) -> [OutgoingRecord] {
+    package mutating func batch(_ aim: PublicationAim, now: Moment) -> BatchWriter.Batch? {
         switch aim {
-        case .open: return records(opening, now)
+        case .open: return transaction(opening, now)
         case .part:
             batch.write()
-            return records(Words(), now, events: batch.records, isLast: batch.isLast)
-        case .sign: return records(Words(), now)
-        case .order: return records(Words(control: nextControl), now)
+            return transaction(Words(), now, events: batch.records, isLast: batch.isLast)
+        case .sign: return transaction(Words(), now)
+        case .order: return transaction(Words(control: nextControl), now)
         case .end(let end):
             lastLook = nil
             if end == .complete, finishedAt == nil { finishedAt = now.wall.milliseconds }
-            return records(Words(audit: endEntry(end, now: now), end: end), now)
+            return transaction(Words(audit: endEntry(end, now: now), end: end), now)
         }
     }
 
@@ -79,8 +79,7 @@ extension AudiencePublication {
     }
 
     private func refusal(_ error: KafkaError) -> ToolFailure {
-        let context = configuration.context
-        return ToolFailure(
+        ToolFailure(
             "the broker takes no events", error,
             allow: KafkaPermission(
                 .write, on: .transactionalID(context.transactionalID(of: name)), .topic(order.topic),
@@ -98,11 +97,11 @@ extension AudiencePublication {
         var end: PublicationEnd?
     }
 
-    /// The records of a transaction: events and what belongs to them, and how far the campaign is then.
-    private func records(
+    /// Events and what belongs to them, and how far the campaign is then.
+    private func transaction(
         _ words: Words, _ now: Moment, events: [OutgoingRecord] = [], isLast: Bool = false
-    ) -> [OutgoingRecord] {
-        let topics = configuration.context.topics
+    ) -> BatchWriter.Batch {
+        let topics = context.topics
         var records = events
         func add(_ key: String, _ value: [UInt8]) {
             records.append(OutgoingRecord(topic: topics.campaigns, key: Array(key.utf8), value: value))
@@ -114,13 +113,12 @@ extension AudiencePublication {
         let progress = progressRecord(adding: events.count, isLast: isLast, words.end, now: now)
         add(CampaignProgress.key(of: name), RecordJSON.encoded(progress))
         if let audit = words.audit { records.append(audit.record(topic: topics.audit)) }
-        return records
+        return BatchWriter.Batch(records: records)
     }
 
     private func progressRecord(
         adding count: Int, isLast: Bool, _ end: PublicationEnd?, now: Moment
     ) -> CampaignProgress {
-        let audience = configuration.audience
         let isAtEnd = isComplete || isLast
         return CampaignProgress(
             recipients: audience.recipients, audience: audience.mark,
@@ -129,15 +127,15 @@ extension AudiencePublication {
             repeats: audience.repeats, invalid: audience.invalid,
             rampWait: isAtEnd || isHeld ? nil : pace?.rampWait(now), end: end?.name(.recipients),
             finishedAt: finishedAt, isComplete: isAtEnd, at: now.wall.milliseconds,
-            by: "\(configuration.context.operatorName) pid \(configuration.process)",
+            by: "\(context.operatorName) pid \(process)",
             outcomes: progress.outcomes.snapshot,
             resultOffsets: Dictionary(uniqueKeysWithValues: positions.map { ("\($0.key)", $0.value) }))
     }
 
     func startEntry(isNew: Bool, now: Moment) -> AuditEntry {
         var entry = audit(isNew ? "started" : "continued", now)
-        entry.planned = configuration.audience.recipients
-        let options = configuration.order.auditOptions
+        entry.planned = audience.recipients
+        let options = order.auditOptions
         entry.options = options.isEmpty ? nil : options
         return entry
     }
@@ -154,7 +152,7 @@ extension AudiencePublication {
 
     private func audit(_ phase: String, _ now: Moment) -> AuditEntry {
         var entry = AuditEntry(
-            action: "campaign.start", phase: phase, at: now.wall.text, by: configuration.context.operatorName)
+            action: "campaign.start", phase: phase, at: now.wall.text, by: context.operatorName)
         entry.selection = name
         return entry
     }

@@ -58,27 +58,6 @@ package struct AudiencePublication: PublicationWork {
         }
     }
 
-    /// What it keeps to.
-    package struct Configuration: Sendable {
-        package var context: CampaignContext
-        package var order: CampaignOrder
-        package var audience: AudienceCounts
-        /// The number of the process, which its records say.
-        package var process: Int32
-        package var writer: BatchWriter.Configuration
-
-        package init(
-            context: CampaignContext, order: CampaignOrder, audience: AudienceCounts, process: Int32,
-            writer: BatchWriter.Configuration
-        ) {
-            self.context = context
-            self.order = order
-            self.audience = audience
-            self.process = process
-            self.writer = writer
-        }
-    }
-
     /// The reading of what workers have settled by now, before the last words.
     struct LastLook {
         /// So long the outcomes are waited for that workers are about to commit.
@@ -102,9 +81,13 @@ package struct AudiencePublication: PublicationWork {
     package static var hasLease: Bool { false }
     package static var ledger: JobWaitReason.Reading { .published }
     package static var source: JobWaitReason.Reading { .audience }
-    package static func retries(_ cause: String) -> Action? { .notice(.unreachable(cause)) }
+    package func retries(_ cause: String) -> Action? { .notice(.unreachable(cause)) }
 
-    let configuration: Configuration
+    let context: CampaignContext
+    let order: CampaignOrder
+    let audience: AudienceCounts
+    /// The number of the process, which its records say.
+    let process: Int32
     var progress: PublishProgress
     /// The recipients seen in the audience, and those whose events are published.
     var recipients: RecipientSet
@@ -117,6 +100,8 @@ package struct AudiencePublication: PublicationWork {
     private var state = CampaignControl.State.running
     /// The control record that it wrote itself when it began.
     private var ownStart: CampaignControl?
+    /// It has not read that one back: a transaction of others that is open in front of it may hide a pause, too.
+    private var isStartUnread = false
     /// The pause that this has taken the place of, because somebody wrote it meanwhile; it is written again.
     var overwrittenPause: CampaignControl?
     var hasRestoredPause = false
@@ -139,15 +124,17 @@ package struct AudiencePublication: PublicationWork {
     /// It reads too few partitions.
     var isOutgrown = false
 
-    init(_ configuration: Configuration, recipients: consuming RecipientSet) {
-        self.configuration = configuration
+    /// - Parameter recipients: those that the preview has marked; give the only copy away, because it may be large.
+    package init(
+        _ order: CampaignOrder, _ context: CampaignContext, audience: AudienceCounts, process: Int32,
+        recipients: consuming RecipientSet
+    ) {
+        (self.order, self.context, self.audience, self.process) = (order, context, audience, process)
         self.recipients = recipients
         progress = PublishProgress(
-            recipients: configuration.audience.recipients,
-            outcomesPerEvent: configuration.order.text.pushServices.count)
+            recipients: audience.recipients, outcomesPerEvent: order.text.pushServices.count)
     }
 
-    var order: CampaignOrder { configuration.order }
     var name: String { order.text.name }
     package var campaign: String? { name }
 
@@ -167,7 +154,7 @@ package struct AudiencePublication: PublicationWork {
         former = campaign?.progress
         note(campaign)
         (finishedAt, isComplete, opening, pace) = (former?.finishedAt, false, Words(), nil)
-        (replacements, positions, rejudges, isOutgrown) = ([], [:], nil, false)
+        (replacements, positions, rejudges, isOutgrown, isStartUnread) = ([], [:], nil, false, false)
         batch.clear()
         guard let definition = campaign?.definition else { return nil }
         self.definition = definition
@@ -177,7 +164,7 @@ package struct AudiencePublication: PublicationWork {
 
     mutating func define(requests: [String: Int64], results: [String: Int64], _ now: Moment) -> CampaignDefinition {
         let definition = order.newDefinition(
-            at: now.wall, by: configuration.context.operatorName, requests: requests, results: results)
+            at: now.wall, by: context.operatorName, requests: requests, results: results)
         self.definition = definition
         (opening.definition, opening.control) = (definition, startControl(now))
         return definition
@@ -186,7 +173,7 @@ package struct AudiencePublication: PublicationWork {
     /// Goes on with what was found; how many events that is.
     mutating func readBack(_ definition: CampaignDefinition, _ now: Moment) throws -> Int {
         guard let published else { return 0 }
-        try published.check(definition, against: former, results: configuration.context.topics.results)
+        try published.check(definition, against: former, results: context.topics.results)
         if let former { try changeAudience(of: former, published, now) }
         progress.events = published.count
         progress.published = published.inAudience
@@ -201,7 +188,6 @@ package struct AudiencePublication: PublicationWork {
         of former: CampaignProgress, _ published: PublishedEvents, _ now: Moment
     ) throws {
         replacements = former.replacements ?? []
-        let audience = configuration.audience
         let change = AudienceChange(
             from: former, to: audience.mark, recipients: audience.recipients, beginsWith: audience.beginsWith,
             published: (published.count, published.inAudience))
@@ -213,14 +199,14 @@ package struct AudiencePublication: PublicationWork {
         }
         replacements.append(
             AudienceReplacement(
-                at: now.wall.milliseconds, by: configuration.context.operatorName, recipients: former.recipients,
+                at: now.wall.milliseconds, by: context.operatorName, recipients: former.recipients,
                 unpublished: change == .grown ? 0 : max(0, former.recipients - published.count),
                 added: change == .grown ? max(0, audience.recipients - former.recipients) : nil))
     }
 
     private func startControl(_ now: Moment) -> CampaignControl {
         CampaignControl(
-            state: .running, at: now.wall, by: configuration.context.operatorName,
+            state: .running, at: now.wall, by: context.operatorName,
             pauseIfFailures: order.pauseIfFailures)
     }
 
@@ -229,15 +215,16 @@ package struct AudiencePublication: PublicationWork {
         guard let definition else { return }
         pace = CampaignPace(
             order, definition, published: progress.events, limit: (opening.control ?? control)?.pauseIfFailures,
-            from: progress.outcomes, mayAskWorkers: configuration.context.workerTrouble != nil)
+            from: progress.outcomes, mayAskWorkers: context.workerTrouble != nil)
         if isFirst { opening.audit = startEntry(isNew: opening.definition != nil, now: now) }
         if isHeld { opening.control = nil }
-        if let control = opening.control { (ownStart, hasRestoredPause) = (control, false) }
+        if let control = opening.control { (ownStart, hasRestoredPause, isStartUnread) = (control, false, true) }
     }
 
     // MARK: Orders and outcomes
 
     mutating func note(_ campaign: CampaignIndex.Campaign?) {
+        if campaign?.control != control { isStartUnread = false }
         (control, overwrittenPause) = (campaign?.control, nil)
         // Nobody can read the topic and write to it at once: a pause may lie in front of this start's own record.
         if let ownStart, control == ownStart, let replaced = campaign?.replaced, replaced.state == .paused {
@@ -299,7 +286,7 @@ package struct AudiencePublication: PublicationWork {
             return true
         }
         var record = OutgoingRecord(topic: definition.topic, key: user, value: event)
-        if let trace = configuration.context.trace { record.link(to: trace) }
+        if let trace = context.trace { record.link(to: trace) }
         batch.add(record, of: id)
         noteLine()
         return true
@@ -312,7 +299,7 @@ package struct AudiencePublication: PublicationWork {
 
     /// What is left of the file are repeats and invalid lines; the last batch says that it is complete.
     private mutating func noteLine() {
-        if progress.published + batch.count == configuration.audience.recipients { batch.complete() }
+        if progress.published + batch.count == audience.recipients { batch.complete() }
     }
 
     // MARK: What comes next
@@ -341,11 +328,12 @@ package struct AudiencePublication: PublicationWork {
                 .campaignPaused(by: control?.by ?? "", since: control?.at ?? now.wall, cause: control?.reason))
         case .running: break
         }
+        if isStartUnread { return .wait(.reading(.campaign)) }
         if let rejudges, now.monotonic < rejudges { return .wait(.pauseUnread(until: now.wall(rejudges))) }
         if let reason = pace?.failure(now: now) {
             return write(
                 CampaignControl(
-                    state: .paused, at: now.wall, by: configuration.context.operatorName, reason: reason,
+                    state: .paused, at: now.wall, by: context.operatorName, reason: reason,
                     pauseIfFailures: control?.pauseIfFailures, isByFailures: true))
         }
         if isComplete {
@@ -354,7 +342,7 @@ package struct AudiencePublication: PublicationWork {
         if let expiry = expiry(now), expiry <= now.monotonic { return .end(.expired) }
         switch batch.state {
         case .gathering, .writing: return .gathering
-        case .gathered where batch.isLast && progress.published + batch.count != configuration.audience.recipients:
+        case .gathered where batch.isLast && progress.published + batch.count != audience.recipients:
             // A recipient of the preview is missing.
             return .giveWay(AudiencePreview.changed)
         case .gathered where batch.count > 0 || batch.isLast: return .write(.part)

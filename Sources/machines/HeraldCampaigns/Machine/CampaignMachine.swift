@@ -13,14 +13,6 @@ package import HeraldTools
 package typealias CampaignMachine = PublicationMachine<AudiencePublication>
 
 extension PublicationMachine<AudiencePublication> {
-    /// A machine that begins with the first ``advance(now:)``.
-    ///
-    /// - Parameter recipients: those that the preview has marked; give the only copy away, because it may be large.
-    package init(_ configuration: AudiencePublication.Configuration, recipients: consuming RecipientSet) {
-        self.init(
-            AudiencePublication(configuration, recipients: consume recipients), writer: configuration.writer)
-    }
-
     /// How far it is.
     package var progress: PublishProgress { work.progress }
 
@@ -183,31 +175,8 @@ extension PublicationMachine<AudiencePublication> {
 
 extension PublicationPhase {
     /// Whether a campaign's orders are read as they come.
-    package var hearsOrders: Bool {
-        switch name {
-        case .placing, .readingBack, .counting, .opening, .publishing, .closing: true
-        case .idle, .looking, .watching, .claiming, .learning, .finishing, .resting, .ended: false
-        }
-    }
+    package var hearsOrders: Bool { isFollowing || [.placing, .readingBack, .counting].contains(name) }
 
     /// Whether its outcomes are read as they come.
-    package var isFollowing: Bool {
-        switch name {
-        case .opening, .publishing, .closing: true
-        case .idle, .looking, .watching, .claiming, .learning, .placing, .readingBack, .counting, .finishing, .resting,
-            .ended:
-            false
-        }
-    }
-}
-
-/// How a campaign's publisher stands in one of its turns.
-package typealias CampaignStanding = PublicationStanding<AudiencePublication>
-
-extension PublicationStanding<AudiencePublication> {
-    /// How far it is.
-    package var progress: PublishProgress { machine.progress }
-
-    /// What is known of why no outcome comes, in words; `nil` while some come.
-    package var silence: String? { machine.silenceWords }
+    package var isFollowing: Bool { [.opening, .publishing, .closing].contains(name) }
 }

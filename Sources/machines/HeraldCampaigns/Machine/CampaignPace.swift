@@ -101,7 +101,7 @@ struct CampaignPace: Sendable {
             failed: outcomes.first(.failed), known: judged,
             openAtEnd: step.map { $0.verdict == .goesOnWithout ? 0 : open })
         guard let excess, let share = limit.share else { return nil }
-        return "\(excess.failed) of \(excess.known) outcomes failed, more than \(CampaignWords.percent(share))"
+        return "\(excess.failed) of \(excess.known) outcomes failed, more than \(ShareText.text(share))"
     }
 
     /// How many may be published now, or what that waits for.

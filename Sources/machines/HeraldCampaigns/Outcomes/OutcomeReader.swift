@@ -1,6 +1,5 @@
 package import HeraldEvents
 package import HeraldKafka
-internal import HeraldThreads
 package import HeraldTime
 internal import HeraldTools
 
@@ -23,7 +22,7 @@ package final class OutcomeReader {
         }
     }
 
-    private let reader: ResultsReader
+    let results: ResultsReader
     private let first: String
 
     package private(set) var subjects: [String: Subject]
@@ -47,7 +46,7 @@ package final class OutcomeReader {
             // A partition that a campaign does not name is read from its beginning.
             if named.count == subjects.count { starts[partition] = named.min() }
         }
-        reader = try ResultsReader(
+        results = try ResultsReader(
             properties: properties, topic: topic, partitions: partitions,
             // A campaign's name needs no escapes, so a result that has it has these bytes.
             mentioning: subjects.count == 1 ? "\"\(first)\"" : "\"campaign\""
@@ -59,11 +58,11 @@ package final class OutcomeReader {
 
     /// Where to go on from, by partition: everything below is in ``count``.
     package var positions: [Int32: Int64] {
-        reader.positions.merging(subjects[first]?.starts ?? [:], uniquingKeysWith: max)
+        results.positions.merging(subjects[first]?.starts ?? [:], uniquingKeysWith: max)
     }
 
     /// Results that were deleted before they could be read, of any event.
-    package var deletedCount: Int64 { reader.deletedCount }
+    package var deletedCount: Int64 { results.reader.deletedCount }
 
     /// Reads to the present end.
     ///
@@ -75,28 +74,22 @@ package final class OutcomeReader {
     package func catchUp(
         onProgress: (Int64, Int64) -> Bool = { _, _ in true }, onResult: (NotificationResult) -> Void = { _ in }
     ) throws -> Bool {
-        try reader.catchUp(onProgress: onProgress) { add($0, in: $1, onResult) }
+        try results.catchUp(onProgress: onProgress) { add($0, in: $1, onResult) }
     }
-
-    /// Reads to this end from now on, by ``turn(wait:)``; blocks for the brokers' answers.
-    func aim(at end: TopicReader.End) throws { try reader.aim(at: end) }
 
     /// Reads some records, until none has come for so long; whether the end is reached.
     func turn(wait: Milliseconds) throws -> Bool {
-        try reader.turn(wait: wait) { add($0, in: $1) { _ in } }
+        try results.turn(wait: wait) { add($0, in: $1) { _ in } }
     }
-
-    /// Signals when results come.
-    func notify(_ wakeup: Wakeup) { reader.notify(wakeup) }
 
     /// Takes what has come since, waiting up to this long for the first record; whether anything has come, of any
     /// event.
     @discardableResult
     package func poll(wait: Milliseconds = .zero, onResult: (NotificationResult) -> Void = { _ in }) throws -> Bool {
-        try reader.poll(wait: wait) { add($0, in: $1, onResult) } > 0
+        try results.poll(wait: wait) { add($0, in: $1, onResult) } > 0
     }
 
-    package func close() { reader.close() }
+    package func close() { results.close() }
 
     private func add(_ result: NotificationResult, in message: Message, _ onResult: (NotificationResult) -> Void) {
         guard let name = result.campaign, let subject = subjects[name] else { return }

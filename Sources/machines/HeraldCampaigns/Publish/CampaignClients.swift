@@ -15,7 +15,7 @@ final class CampaignClients: JobIO {
         var isStopping: @Sendable () -> Bool
         var onNews: (PublishNews) -> Void
         /// Called in each turn with how the publisher stands.
-        var onTurn: (CampaignStanding) -> Void
+        var onTurn: (CampaignMachine, Moment) -> Void
     }
 
     /// What is read to an end.
@@ -117,7 +117,7 @@ final class CampaignClients: JobIO {
             // Whoever had the name before may have written to partitions that are new since.
             try look()
             campaigns = try context.campaigns(layout)
-            try campaigns?.aim(at: end)
+            try campaigns?.reader.aim(at: end)
             reading = .campaigns
         case .findEnds:
             answers.append(
@@ -130,7 +130,7 @@ final class CampaignClients: JobIO {
             try reader.aim(at: end)
         case .countOutcomes(let definition, let progress, let isWhole):
             outcomes = try context.outcomes(of: [.init(definition, after: progress)], layout)
-            outcomes?.notify(wakeup)
+            outcomes?.results.reader.consumer.queue.notify(wakeup)
             if isWhole { try readOutcomes(to: .committed) } else { answers.append(.caughtUp) }
         case .openAudience(let expiresAt):
             recipients = try RecipientReader(audience, order.text, expiresAt: expiresAt)
@@ -150,7 +150,7 @@ final class CampaignClients: JobIO {
     }
 
     private func readOutcomes(to end: TopicReader.End) throws {
-        try outcomes?.aim(at: end)
+        try outcomes?.results.reader.aim(at: end)
         reading = .outcomes
     }
 
@@ -170,7 +170,7 @@ final class CampaignClients: JobIO {
             endReading()
             machine.failed(ToolFailure(saying: error), now: now)
         }
-        owner.onTurn(CampaignStanding(machine, now: now))
+        owner.onTurn(machine, now)
     }
 
     private func deliverAnswers(to machine: inout CampaignMachine) {

@@ -40,10 +40,7 @@ extension CampaignContext {
         _ body: (String) throws -> Void
     ) throws -> Bool {
         let ids = RecipientIDs(campaign: definition.name)
-        let starts = definition.requestStarts
-        let reader = try TopicReader(
-            properties: readerProperties, topic: definition.topic, partitions: layout.requests[definition.topic] ?? []
-        ) { starts[$0].map { .offset($0) } ?? .beginning }
+        let reader = try published(definition, layout)
         defer { reader.close() }
         return try reader.catchUp(onProgress: onProgress) { message in
             guard PublishedEvents.id(of: message, ids) != nil, let key = message.keyCopy else { return }

@@ -18,14 +18,14 @@ package struct UnreachedAudience {
     package init(_ reader: RecipientReader, of audience: Audience) {
         self.reader = reader
         self.audience = audience
-        delimiter = reader.reading.delimiter?.character
+        delimiter = reader.lines.reading.delimiter?.character
     }
 
     /// The first line, with its end; empty for JSON lines.
     package mutating func heading() throws -> String {
         guard let delimiter else { return "" }
         let columns = UnreachedList.columns.joined(separator: delimiter)
-        return try text(of: reader.heading) + "\(delimiter)\(columns)\r\n"
+        return try text(of: reader.lines.heading) + "\(delimiter)\(columns)\r\n"
     }
 
     /// Keeps what is known of a person.
@@ -47,7 +47,9 @@ package struct UnreachedAudience {
                 let known = waiting.removeValue(forKey: reader.user)
                 let user = String(decoding: reader.user, as: UTF8.self)
                 guard let entry = known ?? list.entry(recipient: user) else { continue }
-                return line(try text(of: reader.columns), entry.why)
+                var columns: [UInt8] = []
+                reader.lines.appendColumns(to: &columns)
+                return line(try text(of: columns), entry.why)
             }
         }
     }
@@ -56,21 +58,21 @@ package struct UnreachedAudience {
     package var others: [String] {
         waiting.values.sorted { $0.user < $1.user }.map { entry in
             guard let delimiter else {
-                return line("{\(Self.json(reader.reading.userColumn)):\(Self.json(entry.user))}", entry.why)
+                return line("{\(Self.json(reader.lines.reading.userColumn)):\(Self.json(entry.user))}", entry.why)
             }
-            var cells = Array(repeating: "", count: reader.keptColumns)
-            cells[reader.userColumn] = CSVText.cell(entry.user, delimiter: delimiter)
+            var cells = Array(repeating: "", count: reader.lines.keptColumns)
+            cells[reader.lines.userColumn] = CSVText.cell(entry.user, delimiter: delimiter)
             return line(cells.joined(separator: delimiter), entry.why)
         }
     }
 
     private mutating func text(of columns: [UInt8]) throws -> String {
-        if let text = evidence.text(of: columns, line: reader.line) { return text }
+        if let text = evidence.text(of: columns, line: reader.lines.line) { return text }
         if let proof = reader.evidence.joined(with: evidence).proof {
             throw try UnreadableAudience(proof, audience.file)
         }
         throw ToolFailure(
-            "line \(reader.line) of the audience is not UTF-8, and others are: mend it, or the list would have it damaged"
+            "line \(reader.lines.line) of the audience is not UTF-8, and others are: mend it, or the list would have it damaged"
         )
     }
 

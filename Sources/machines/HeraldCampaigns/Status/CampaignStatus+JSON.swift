@@ -26,30 +26,8 @@ extension CampaignStatus {
                 .init("repeats", .integer(progress.repeats)), .init("invalid", .integer(progress.invalid)),
                 .init("publishedAll", .bool(progress.isComplete)),
                 .init("formerRecipients", progress.strangers.map { .integer($0) } ?? .null),
-                .init(
-                    "replacedAudiences",
-                    progress.replacements.map { list in
-                        .array(
-                            list.filter { $0.added == nil }.map {
-                                [
-                                    "at": .string(WallTime(milliseconds: $0.at).text), "by": .string($0.by),
-                                    "recipients": .integer($0.recipients), "unpublished": .integer($0.unpublished),
-                                ]
-                            })
-                    } ?? .null),
-                .init(
-                    "additions",
-                    progress.replacements.map { list in
-                        .array(
-                            list.compactMap { change in
-                                change.added.map {
-                                    [
-                                        "at": .string(WallTime(milliseconds: change.at).text), "by": .string(change.by),
-                                        "recipients": .integer($0),
-                                    ]
-                                }
-                            })
-                    } ?? .null),
+                .init("replacedAudiences", Self.changes(progress.replacements) { $0.added == nil }),
+                .init("additions", Self.changes(progress.replacements) { $0.added != nil }),
                 .init(
                     "publisher",
                     [
@@ -102,5 +80,20 @@ extension CampaignStatus {
                     ]))
         }
         return .present(members)
+    }
+
+    private static func changes(
+        _ changes: [AudienceReplacement]?, _ isMeant: (AudienceReplacement) -> Bool
+    ) -> JSONValue {
+        guard let changes else { return .null }
+        let values = changes.filter(isMeant).map { change in
+            let members: [JSONValue.Member] = [
+                .init("at", .string(WallTime(milliseconds: change.at).text)), .init("by", .string(change.by)),
+                .init("recipients", .integer(change.added ?? change.recipients)),
+            ]
+            return JSONValue.object(
+                members + (change.added == nil ? [.init("unpublished", .integer(change.unpublished))] : []))
+        }
+        return .array(values)
     }
 }

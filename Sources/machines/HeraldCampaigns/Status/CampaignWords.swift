@@ -35,12 +35,6 @@ package enum CampaignWords {
         }
     }
 
-    /// A limit as an operator writes it, such as `5%`.
-    package static func percent(_ share: Double) -> String {
-        let percent = (share * 10_000).rounded() / 100
-        return percent == percent.rounded() ? "\(Int(percent))%" : "\(percent)%"
-    }
-
     /// In groups of three digits: `12 400`.
     package static func number(_ number: Int) -> String {
         let digits = String(number)

@@ -123,8 +123,10 @@ extension Committer {
 
     /// Starts the commit.
     ///
-    /// - Parameter recordsOut: Plain: the number of unacknowledged records, whose events it does not cover.
-    mutating func start(recordsOut: Int, now: MonotonicTime) -> Action {
+    /// - Parameters:
+    ///   - recordsOut: Plain: the number of unacknowledged records, whose events it does not cover.
+    ///   - isCalledBeside: Atomic: whether one of the ``pending`` events was called.
+    mutating func start(recordsOut: Int, isCalledBeside: Bool, now: MonotonicTime) -> Action {
         sequence += 1
         switch state {
         case .plain:
@@ -132,8 +134,9 @@ extension Committer {
             exposure.commitBegan(coversAll: recordsOut == 0, now: now)
         case .atomic:
             let attempt = state.attempt ?? CommitState.Attempt()
-            // Others wait beside a transaction of suspects, or one without room for them, and suspects beside both.
-            if pending.isEmpty, !suspects.isWaiting { exposure.commitBegan(coversAll: true, now: now) }
+            // Others wait beside a transaction of suspects, or one without room for them, and suspects beside both. Those
+            // that were never called don't count: a stream of them would hold up all calls for ever.
+            if !isCalledBeside, !suspects.isWaiting { exposure.commitBegan(coversAll: true, now: now) }
             state = .atomic(.ending(attempt, .committing(isLeftBehind: false), askAgain: nil))
         }
         return .commit(sequence: sequence)

@@ -32,7 +32,9 @@ extension Engine {
             if committer.state.isAtomic { begin(now: now) }
         default: break
         }
-        actions.append(committer.start(recordsOut: productions.count, now: now.monotonic))
+        let isCalledBeside = committer.pending.contains { events[$0.index].wasCalled }
+        actions.append(
+            committer.start(recordsOut: productions.count, isCalledBeside: isCalledBeside, now: now.monotonic))
     }
 
     /// Gathers the positions of a commit, as if the members of the transaction were complete already; false without

@@ -105,33 +105,18 @@ package struct DeadLetterEntry: Sendable {
 
     /// A number of a header, or of its place.
     package func number(_ field: WhereField) -> Int64? {
-        isForeign ? foreignNumber(field) : heraldNumber(field)
-    }
-
-    private func heraldNumber(_ field: WhereField) -> Int64? {
         switch field {
-        case .partition: Int64(partition)
-        case .offset: offset
-        case .attempts: headers.lastValue(named: HeaderName.attempts.literal)?.decimal
-        case .status: headers.lastValue(named: HeaderName.status.literal)?.decimal
-        case .replays: headers.lastValue(named: HeaderName.replays.literal)?.decimal ?? 0
-        case .originTimestamp: headers.lastValue(named: HeaderName.originTimestamp.literal)?.decimal
-        case .firstAttemptAt: headers.lastValue(named: HeaderName.firstAttemptAt.literal)?.decimal
+        case .partition: return Int64(partition)
+        case .offset: return offset
+        // The one header of Herald's that counts in others' too: replays, however often what they published comes back.
+        case .replays: return headers.lastValue(named: HeaderName.replays.literal)?.decimal ?? 0
+        case .originTimestamp where isForeign: return foreign.originTimestamp
         case .deadLetteredAt, .age, .hour:
-            headers.lastValue(named: HeaderName.deadLetteredAt.literal)?.decimal ?? timestamp.milliseconds
-        default: nil
-        }
-    }
-
-    private func foreignNumber(_ field: WhereField) -> Int64? {
-        switch field {
-        case .partition: Int64(partition)
-        case .offset: offset
-        // The one header of Herald's: its replays count, however often what they published comes back.
-        case .replays: headers.lastValue(named: HeaderName.replays.literal)?.decimal ?? 0
-        case .originTimestamp: foreign.originTimestamp
-        case .deadLetteredAt, .age, .hour: timestamp.milliseconds
-        default: nil
+            let own = isForeign ? nil : headers.lastValue(named: HeaderName.deadLetteredAt.literal)?.decimal
+            return own ?? timestamp.milliseconds
+        default:
+            guard !isForeign, let header = field.header else { return nil }
+            return headers.lastValue(named: header.literal)?.decimal
         }
     }
 
@@ -162,24 +147,15 @@ package struct DeadLetterEntry: Sendable {
 
     private func withHeader<Result>(of field: WhereField, _ body: (RawSpan?) -> Result) -> Result {
         if isForeign { return withForeignHeader(of: field, body) }
-        switch field {
-        case .topic:
+        if field == .topic {
             guard let origin = headers.lastValue(named: HeaderName.origin.literal) else { return body(nil) }
             for offset in 0..<origin.byteCount where origin[byteAt: offset] == 0x2F {
                 return body(origin.extracting(0..<offset))
             }
             return body(origin)
-        case .pns: return body(headers.lastValue(named: HeaderName.pushServices.literal))
-        case .id: return body(headers.lastValue(named: HeaderName.id.literal))
-        case .origin: return body(headers.lastValue(named: HeaderName.origin.literal))
-        case .detail: return body(headers.lastValue(named: HeaderName.detail.literal))
-        case .history: return body(headers.lastValue(named: HeaderName.history.literal))
-        case .source: return body(headers.lastValue(named: HeaderName.source.literal))
-        case .campaign: return body(headers.lastValue(named: HeaderName.campaign.literal))
-        case .key: return body(headers.lastValue(named: HeaderName.key.literal))
-        case .reason: return body(headers.lastValue(named: HeaderName.reason.literal))
-        default: return body(nil)
         }
+        guard let header = field.header else { return body(nil) }
+        return body(headers.lastValue(named: header.literal))
     }
 
     private func withForeignHeader<Result>(of field: WhereField, _ body: (RawSpan?) -> Result) -> Result {

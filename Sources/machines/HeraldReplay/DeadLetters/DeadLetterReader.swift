@@ -107,20 +107,25 @@ package final class DeadLetterReader {
     }
 
     package func start(_ ranges: LetterRanges) throws {
-        var starts: [TopicPartition: TopicReader.Start] = [:]
-        var ends: [TopicPartition: Int64] = [:]
-        for (number, range) in ranges {
-            let partition = TopicPartition(topic: topic, partition: number)
-            (starts[partition], ends[partition]) = (.offset(range.lowerBound), range.upperBound)
-        }
-        try ToolFailure.reading(topic) { () throws(KafkaError) in try reader.begin(starts, to: .offsets(ends)) }
+        let ends = ranges.map { (TopicPartition(topic: topic, partition: $0), $1.upperBound) }
+        try begin(
+            ranges.mapValues { .offset($0.lowerBound) }, to: .offsets(Dictionary(uniqueKeysWithValues: ends)))
     }
 
     /// From the present ends on, without an end.
     func follow(_ partitions: [Int32]) throws {
-        let starts = partitions.map { (TopicPartition(topic: topic, partition: $0), TopicReader.Start.end) }
+        try begin(Dictionary(uniqueKeysWithValues: partitions.map { ($0, .end) }), to: .none)
+    }
+
+    /// Begins to read from these offsets to the present end, and says ``Step/end`` there; ``goOn()`` reads what comes behind it.
+    package func follow(from starts: [Int32: Int64]) throws {
+        try begin(starts.mapValues { .offset($0) }, to: .committed)
+    }
+
+    private func begin(_ starts: [Int32: TopicReader.Start], to end: TopicReader.End) throws {
+        let places = starts.map { (TopicPartition(topic: topic, partition: $0), $1) }
         try ToolFailure.reading(topic) { () throws(KafkaError) in
-            try reader.begin(Dictionary(uniqueKeysWithValues: starts))
+            try reader.begin(Dictionary(uniqueKeysWithValues: places), to: end)
         }
     }
 
@@ -136,15 +141,6 @@ package final class DeadLetterReader {
             entry.fill(message)
             return .entry
         }
-    }
-
-    /// Begins to read from these offsets to the present end, and says ``Step/end`` there; ``goOn()`` reads what comes behind it.
-    package func follow(from starts: [Int32: Int64]) throws {
-        var places: [TopicPartition: TopicReader.Start] = [:]
-        for (partition, offset) in starts {
-            places[TopicPartition(topic: topic, partition: partition)] = .offset(offset)
-        }
-        try ToolFailure.reading(topic) { () throws(KafkaError) in try reader.begin(places, to: .committed) }
     }
 
     /// Reads on for ever: brokers that are away are waited for.
@@ -178,24 +174,21 @@ package final class DeadLetterReader {
         _ ranges: LetterRanges, onProgress: (Int64) -> Bool, _ body: (inout DeadLetterEntry) throws -> Bool
     ) throws {
         try start(ranges)
-        var steps = 0
+        var count = 0
         while true {
-            steps += 1
-            let step = try next(wait: .milliseconds(100))
-            if step.isNothing || steps % 1_024 == 0, !onProgress(passedCount) { return }
-            switch step {
-            case .entry: if try !body(&entry) { return }
-            case .nothing: continue
+            switch try next(wait: .milliseconds(100)) {
+            case .entry:
+                guard try body(&entry) else { return }
+                count += 1
+                if count % 1_024 != 0 { continue }
+            case .nothing: break
             case .end:
                 _ = onProgress(passedCount)
                 return
             }
+            guard onProgress(passedCount) else { return }
         }
     }
 
     package func close() { reader.close() }
-}
-
-extension DeadLetterReader.Step {
-    fileprivate var isNothing: Bool { if case .nothing = self { true } else { false } }
 }

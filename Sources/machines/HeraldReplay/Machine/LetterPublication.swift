@@ -172,7 +172,7 @@ package struct LetterPublication: PublicationWork {
 
     // MARK: Its transactions
 
-    package mutating func records(_ aim: PublicationAim, now: Moment) -> [OutgoingRecord] {
+    package mutating func batch(_ aim: PublicationAim, now: Moment) -> BatchWriter.Batch? {
         var audit: AuditEntry?
         switch aim {
         case .open:
@@ -184,13 +184,13 @@ package struct LetterPublication: PublicationWork {
             if batch.parts.isEmpty { batch.cut() }
             batch.become(.writing)
             let content = batch.content(job: transaction.job, at: now.wall.milliseconds)
-            return transaction.records(content.records, marks: content.marks)
+            return BatchWriter.Batch(records: transaction.records(content.records, marks: content.marks))
         case .sign, .order: break
         case .end(let end):
             audit = order.ending(context, end, pace.progress, at: now.wall)
         }
         audit?.job = transaction.job
-        return transaction.records(audit: audit)
+        return BatchWriter.Batch(records: transaction.records(audit: audit))
     }
 
     package mutating func written(_ aim: PublicationAim, now: Moment) -> [Action] {

@@ -144,19 +144,3 @@ package enum LetterState: String, CaseIterable, CheckedState {
         .init([.inDoubt], "the name is claimed, and its mark is not there", [.writing]),
     ])
 }
-
-/// How a job on dead letters stands in one of its turns.
-package typealias ReplayStanding = PublicationStanding<LetterPublication>
-
-extension PublicationStanding<LetterPublication> {
-    /// The job's name.
-    package var job: String { machine.job }
-
-    /// How far it is; its batch is 0 before the lease is its own.
-    package var progress: ReplayProgress { machine.progress }
-
-    /// Why a letter is not replayed or marked yet; `nil` when it is, or does not belong to the job.
-    package func waits(forPartition partition: Int32, offset: Int64) -> JobWaitReason? {
-        machine.waiting(forPartition: partition, offset: offset, now: now)
-    }
-}

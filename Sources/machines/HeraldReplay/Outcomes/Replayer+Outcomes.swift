@@ -50,11 +50,7 @@ extension Replayer {
         try reader.catchUp { message in
             guard let key = message.keyCopy else { return }
             // What is damaged says nothing.
-            if let value = message.valueCopy {
-                try? states.record(key: key.span.bytes, value: value.span.bytes)
-            } else {
-                try? states.record(key: key.span.bytes, value: nil)
-            }
+            try? states.record(key: key, value: message.valueCopy)
         }
         return states.names.filter { states.control(of: $0)?.state == .cancelled }
     }

@@ -14,7 +14,7 @@ final class ReplayClients: JobIO {
         var isStopping: () -> Bool = { false }
         var pause: () -> ReplayPause? = { nil }
         /// Called in each turn with how the job stands.
-        var onTurn: (ReplayStanding) -> Void
+        var onTurn: (ReplayMachine, Moment) -> Void
     }
 
     /// So often it asks whether it is to stop.
@@ -31,7 +31,7 @@ final class ReplayClients: JobIO {
     private let letters: DeadLetterReader?
     /// Outcomes of what workers read; `nil` of what others do, of which ``returns`` is all that is known.
     private let results: ResultsReader?
-    private let returns: ReturnWatch?
+    private let returns: DeadLetterReader?
     /// What reading the state topic came to.
     private var stateNews: Result<KnownState, ToolFailure>?
     private var watched: Lease?
@@ -58,11 +58,12 @@ final class ReplayClients: JobIO {
             results = try ResultsReader(
                 properties: context.readerProperties, topic: context.topics.results,
                 partitions: replayer.layout.results, mentioning: Replayer.mentionOfReplay)
-            results?.notify(wakeup)
+            results?.reader.consumer.queue.notify(wakeup)
             returns = nil
         } else {
             results = nil
-            returns = try ReturnWatch(context, replayer.layout)
+            returns = try context.deadLetters()
+            try returns?.follow(replayer.layout.deadLetters)
         }
         letters = try context.deadLetters()
     }
@@ -106,7 +107,7 @@ final class ReplayClients: JobIO {
 
     func deliver(to machine: inout ReplayMachine) {
         let now = now
-        owner.onTurn(ReplayStanding(machine, now: now))
+        owner.onTurn(machine, now)
         if owner.isStopping() { machine.stop(now: now) }
         machine.pause(owner.pause())
         transactor.serve { machine.receive($0, now: now) }
@@ -116,11 +117,21 @@ final class ReplayClients: JobIO {
         guard machine.progress.batch > 0 else { return }
         do {
             try results?.poll(wait: .zero) { result, _ in machine.receive(result) }
-            if let returns { machine.cameBack(try returns.poll()) }
+            if let returns { machine.cameBack(try Self.countReplays(returns)) }
             try deliverLetters(to: &machine)
         } catch {
             machine.readingFailed(ToolFailure(saying: error))
         }
+    }
+
+    /// How many replays have come back as new dead letters: others report no outcome, but they keep headers.
+    private static func countReplays(_ reader: DeadLetterReader) throws -> Int {
+        var count = 0
+        for _ in 0..<lettersPerTurn {
+            guard case .entry = try reader.next(wait: .zero) else { break }
+            if reader.entry.replays > 0 { count += 1 }
+        }
+        return count
     }
 
     private func deliverState(to machine: inout ReplayMachine, _ now: Moment) {

@@ -1,4 +1,5 @@
 internal import HeraldDriver
+package import HeraldTime
 package import HeraldTools
 
 extension Replayer {
@@ -12,7 +13,7 @@ extension Replayer {
     package func replay(
         _ plan: ReplayPlan, _ rules: ReplayRules, _ options: ReplayOptions, state: StateReader,
         isStopping: @escaping () -> Bool, pause: @escaping () -> ReplayPause? = { nil },
-        onTurn: @escaping (ReplayStanding) -> Void
+        onTurn: @escaping (ReplayMachine, Moment) -> Void
     ) throws -> ReplayReport {
         try run(
             .replay(plan, rules, options), state,
@@ -25,7 +26,7 @@ extension Replayer {
     /// - Throws: a ``ToolFailure`` when it can't begin.
     package func resolve(
         _ plan: ResolvePlan, selection: String, note: String?, state: StateReader,
-        onTurn: @escaping (ReplayStanding) -> Void
+        onTurn: @escaping (ReplayMachine, Moment) -> Void
     ) throws -> (job: String, count: Int, failure: ToolFailure?) {
         let report = try run(
             .resolve(plan, selection: selection, note: note), state, ReplayClients.Owner(onTurn: onTurn))
@@ -55,7 +56,7 @@ extension Replayer {
         case .failed(let failure) where !machine.hasBegun: throw failure
         case let end?:
             // The outcomes that ended it are told, too.
-            owner.onTurn(ReplayStanding(machine, now: clients.now))
+            owner.onTurn(machine, clients.now)
             return ReplayReport(job: machine.job, end: end, progress: machine.progress)
         case nil: preconditionFailure("a driver runs its machine to the end")
         }

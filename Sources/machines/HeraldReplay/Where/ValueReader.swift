@@ -5,32 +5,30 @@ internal import HeraldTime
 
 /// Makes a comparison's condition of a field and its values, each read as the field's kind wants it.
 struct ValueReader {
-    typealias Complaint = (String, WhereToken) -> InputError
-
     let field: WhereField
     let now: WallTime
     let reasons: WhereReasons
 
     /// The field is one of these.
-    mutating func condition(anyOf tokens: [WhereToken], _ complain: Complaint) throws(InputError) -> Condition {
+    mutating func condition(anyOf tokens: [WhereToken]) throws(InputError) -> Condition {
         var parts: [Condition] = []
-        for token in tokens { parts.append(try equal(token, complain)) }
+        for token in tokens { parts.append(try equal(token)) }
         return parts.count == 1 ? parts[0] : Self.joined(parts)
     }
 
     /// The field stands so to this value.
     mutating func condition(
-        _ relation: String, _ sign: WhereToken, _ token: WhereToken, _ complain: Complaint
+        _ relation: String, _ sign: WhereToken, _ token: WhereToken
     ) throws(InputError) -> Condition {
         switch relation {
-        case "=": return try equal(token, complain)
-        case "!=": return .not(try equal(token, complain))
-        case "~": return try glob(sign, token, complain)
-        case "!~": return .not(try glob(sign, token, complain))
-        case "<": return try ordered(.less, sign, token, complain)
-        case "<=": return try ordered(.atMost, sign, token, complain)
-        case ">": return try ordered(.greater, sign, token, complain)
-        default: return try ordered(.atLeast, sign, token, complain)
+        case "=": return try equal(token)
+        case "!=": return .not(try equal(token))
+        case "~": return try glob(sign, token)
+        case "!~": return .not(try glob(sign, token))
+        case "<": return try ordered(.less, sign, token)
+        case "<=": return try ordered(.atMost, sign, token)
+        case ">": return try ordered(.greater, sign, token)
+        default: return try ordered(.atLeast, sign, token)
         }
     }
 
@@ -54,19 +52,19 @@ struct ValueReader {
         }
     }
 
-    private func equal(_ token: WhereToken, _ complain: Complaint) throws(InputError) -> Condition {
+    private func equal(_ token: WhereToken) throws(InputError) -> Condition {
         if token.isWord("none") { return absent }
         switch field.kind {
         case .text: return .text(field, .oneOf([Array(token.text.utf8)]))
         case .reason:
             guard reasons == .anyException || DeadLetterReason(rawValue: token.text) != nil else {
                 let reasons = DeadLetterReason.allCases.map(\.rawValue).joined(separator: ", ")
-                throw complain("there is no reason \(token.name); reasons are \(reasons)", token)
+                throw token.mistake("there is no reason \(token.name); reasons are \(reasons)")
             }
             return .text(field, .oneOf([Array(token.text.utf8)]))
         case .services: return .service(.oneOf([Array(token.text.lowercased().utf8)]))
         case .number, .moment, .duration, .hour:
-            let (source, value) = try number(token, complain)
+            let (source, value) = try number(token)
             return .number(source, .oneOf([value]))
         }
     }
@@ -80,57 +78,56 @@ struct ValueReader {
         }
     }
 
-    private func glob(_ sign: WhereToken, _ token: WhereToken, _ complain: Complaint) throws(InputError) -> Condition {
+    private func glob(_ sign: WhereToken, _ token: WhereToken) throws(InputError) -> Condition {
         switch field.kind {
         case .text, .reason: return .text(field, .glob(Glob(token.text)))
         case .services: return .service(.glob(Glob(token.text.lowercased())))
         case .number, .moment, .duration, .hour:
-            throw complain("\(field.rawValue) is no text; ~ compares texts with patterns", sign)
+            throw sign.mistake("\(field.rawValue) is no text; ~ compares texts with patterns")
         }
     }
 
     private func ordered(
-        _ relation: Condition.Relation, _ sign: WhereToken, _ token: WhereToken, _ complain: Complaint
+        _ relation: Condition.Relation, _ sign: WhereToken, _ token: WhereToken
     ) throws(InputError) -> Condition {
         switch field.kind {
         case .text, .reason, .services:
-            throw complain("\(field.rawValue) is a text; it can be compared with =, !=, ~, !~ and in", sign)
+            throw sign.mistake("\(field.rawValue) is a text; it can be compared with =, !=, ~, !~ and in")
         case .number, .moment, .duration, .hour: break
         }
-        guard !token.isWord("none") else { throw complain("none is neither smaller nor larger", token) }
-        let (source, value) = try number(token, complain)
+        guard !token.isWord("none") else { throw token.mistake("none is neither smaller nor larger") }
+        let (source, value) = try number(token)
         // The older a dead letter, the earlier it came.
         return .number(source, .compared(field == .age ? relation.mirrored : relation, value))
     }
 
     private func number(
-        _ token: WhereToken, _ complain: Complaint
+        _ token: WhereToken
     ) throws(InputError) -> (Condition.NumberSource, Int64) {
         switch field.kind {
         case .number:
             guard let number = Int64(token.text), number >= 0 else {
-                throw complain("\(field.rawValue) needs a whole number, not \(token.name)", token)
+                throw token.mistake("\(field.rawValue) needs a whole number, not \(token.name)")
             }
             return (.field(field), number)
         case .moment:
             guard let moment = RFC3339.parse(Array(token.text.utf8).span.bytes) else {
-                throw complain(
-                    "\(field.rawValue) needs a moment such as 2026-11-21T08:40:26Z, not \(token.name)", token)
+                throw token.mistake("\(field.rawValue) needs a moment such as 2026-11-21T08:40:26Z, not \(token.name)")
             }
             return (.field(field), moment.milliseconds)
         case .duration:
             guard let age = DurationText.parse(token.text) else {
-                throw complain("age needs a duration such as 30s, 10m, 2h or 1d, not \(token.name)", token)
+                throw token.mistake("age needs a duration such as 30s, 10m, 2h or 1d, not \(token.name)")
             }
             return (.field(.deadLetteredAt), now.advanced(by: -Milliseconds(age)).milliseconds)
         case .hour:
             if let hour = Int64(token.text), (0...23).contains(hour) { return (.hourOfDay, hour) }
             guard let moment = RFC3339.parse(Array("\(token.text):00:00Z".utf8).span.bytes) else {
-                throw complain("hour needs 0 to 23, or an hour such as 2026-11-21T08 (UTC), not \(token.name)", token)
+                throw token.mistake("hour needs 0 to 23, or an hour such as 2026-11-21T08 (UTC), not \(token.name)")
             }
             return (.hourSinceEpoch, moment.milliseconds / Milliseconds.hours(1).count)
         case .text, .reason, .services:
-            throw complain("\(field.rawValue) is no number", token)
+            throw token.mistake("\(field.rawValue) is no number")
         }
     }
 }

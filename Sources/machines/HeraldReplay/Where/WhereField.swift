@@ -1,3 +1,5 @@
+internal import HeraldEvents
+
 /// Which reasons dead letters can have.
 package enum WhereReasons: Sendable {
     /// A worker's: those of `DeadLetterReason`.
@@ -58,6 +60,13 @@ package enum WhereField: String, CaseIterable, Sendable {
         case .hour: .hour
         }
     }
+
+    /// Herald's header of this name; `nil` of what no header says by itself.
+    var header: HeaderName? { Self.headers[self] }
+
+    private static let headers = Dictionary(
+        HeaderName.all.compactMap { header in Self(named: "\(header)").map { ($0, header) } }
+    ) { $1 }
 
     /// The field of this name, which may be a header's whole name; case does not count.
     init?(named name: String) {

@@ -30,6 +30,9 @@ struct WhereToken: Equatable {
         }
     }
 
+    /// What is wrong at its place.
+    func mistake(_ message: String) -> InputError { InputError(message, column: column) }
+
     /// Whether it is this word of the language, in any case.
     func isWord(_ word: String) -> Bool {
         if case .word(let text) = kind { text.lowercased() == word } else { false }

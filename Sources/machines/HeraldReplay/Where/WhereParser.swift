@@ -28,7 +28,7 @@ package struct WhereParser {
         var parser = WhereParser(now: now, reasons: reasons, tokens: try lexer.tokens())
         let condition = try parser.alternatives()
         guard parser.current.kind == .end else {
-            throw parser.error("\(parser.current.name) is too much; and or or is missing before it")
+            throw parser.current.mistake("\(parser.current.name) is too much; and or or is missing before it")
         }
         return condition
     }
@@ -52,10 +52,6 @@ package struct WhereParser {
         return true
     }
 
-    private func error(_ message: String, at token: WhereToken? = nil) -> InputError {
-        InputError(message, column: (token ?? current).column)
-    }
-
     // MARK: - Structure
 
     private mutating func alternatives() throws(InputError) -> Condition {
@@ -73,12 +69,14 @@ package struct WhereParser {
     private mutating func negation() throws(InputError) -> Condition {
         depth += 1
         defer { depth -= 1 }
-        guard depth <= Self.deepest else { throw error("nested too deeply") }
+        guard depth <= Self.deepest else { throw current.mistake("nested too deeply") }
         if accept("not") { return .not(try negation()) }
         guard current.kind == .openParenthesis else { return try comparison() }
         _ = advance()
         let inner = try alternatives()
-        guard current.kind == .closeParenthesis else { throw error("\(current.name) stands where \")\" is needed") }
+        guard current.kind == .closeParenthesis else {
+            throw current.mistake("\(current.name) stands where \")\" is needed")
+        }
         _ = advance()
         return inner
     }
@@ -86,29 +84,31 @@ package struct WhereParser {
     private mutating func comparison() throws(InputError) -> Condition {
         let name = advance()
         guard case .word(let word) = name.kind else {
-            throw error("\(name.name) stands where a field is needed", at: name)
+            throw name.mistake("\(name.name) stands where a field is needed")
         }
         guard let field = WhereField(named: word) else {
             let fields = WhereField.allCases.map(\.rawValue).joined(separator: ", ")
-            throw error("there is no field \(name.name); fields are \(fields)", at: name)
+            throw name.mistake("there is no field \(name.name); fields are \(fields)")
         }
         var reader = ValueReader(field: field, now: now, reasons: reasons)
         let isNegated = accept("not")
         if accept("in") {
-            let condition = try reader.condition(anyOf: try list(), { error($0, at: $1) })
+            let condition = try reader.condition(anyOf: try list())
             return isNegated ? .not(condition) : condition
         }
-        guard !isNegated else { throw error("in has to follow not") }
+        guard !isNegated else { throw current.mistake("in has to follow not") }
         let sign = advance()
         guard case .comparison(let relation) = sign.kind else {
-            throw error("\(sign.name) stands where =, !=, <, <=, >, >=, ~, !~ or in is needed", at: sign)
+            throw sign.mistake("\(sign.name) stands where =, !=, <, <=, >, >=, ~, !~ or in is needed")
         }
         let value = try value()
-        return try reader.condition(relation, sign, value, { error($0, at: $1) })
+        return try reader.condition(relation, sign, value)
     }
 
     private mutating func list() throws(InputError) -> [WhereToken] {
-        guard current.kind == .openParenthesis else { throw error("in needs values in parentheses: in (a, b)") }
+        guard current.kind == .openParenthesis else {
+            throw current.mistake("in needs values in parentheses: in (a, b)")
+        }
         _ = advance()
         var values: [WhereToken] = []
         repeat {
@@ -116,7 +116,7 @@ package struct WhereParser {
             values.append(try value())
         } while current.kind == .comma
         guard current.kind == .closeParenthesis else {
-            throw error("\(current.name) stands where \",\" or \")\" is needed")
+            throw current.mistake("\(current.name) stands where \",\" or \")\" is needed")
         }
         _ = advance()
         return values
@@ -126,7 +126,7 @@ package struct WhereParser {
         let token = advance()
         switch token.kind {
         case .word, .quoted: return token
-        default: throw error("\(token.name) stands where a value is needed", at: token)
+        default: throw token.mistake("\(token.name) stands where a value is needed")
         }
     }
 }

@@ -6,23 +6,27 @@ internal import Glibc
 /// One thread at a time.
 package final class GrowingFile {
     private let descriptor: Int32
+    /// What it holds, for what is said of a failure.
+    private let content: String
     /// How many bytes it has.
     package private(set) var byteCount = 0
 
-    package init(in directory: String) throws {
+    /// - Parameter content: what it holds, such as `what was uploaded`.
+    package init(in directory: String, for content: String) throws {
+        self.content = content
         descriptor = try SpooledFile.anonymousFile(in: directory)
     }
 
     deinit { close(descriptor) }
 
     /// Writes bytes behind the others; where that fails the file is as it was.
-    package func append(_ bytes: [UInt8]) throws {
-        var rest = bytes[...]
+    package func append(_ bytes: some RandomAccessCollection<UInt8>) throws {
+        var rest = Array(bytes)[...]
         var position = byteCount
         while !rest.isEmpty {
             let written = rest.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, off_t(position)) }
             if written < 0, errno == EINTR { continue }
-            guard written > 0 else { throw SpooledFile.failure("cannot keep what was uploaded") }
+            guard written > 0 else { throw SpooledFile.failure("cannot keep \(content)") }
             rest = rest.dropFirst(written)
             position += written
         }
@@ -30,5 +34,12 @@ package final class GrowingFile {
     }
 
     /// What it has now, to be read; nothing may be appended any more.
-    package func finished() throws -> SpooledFile { try SpooledFile(duplicating: descriptor) }
+    package func finished() throws -> SpooledFile { SpooledFile(try duplicate()) }
+
+    /// Another descriptor of it.
+    func duplicate() throws -> Int32 {
+        let duplicate = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
+        guard duplicate >= 0 else { throw SpooledFile.failure("cannot read \(content)") }
+        return duplicate
+    }
 }

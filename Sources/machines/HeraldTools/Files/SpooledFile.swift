@@ -15,44 +15,35 @@ package final class SpooledFile {
     /// Opens the file at this path; reads standard input to its end for `-`.
     ///
     /// - Parameter directory: where a copy goes, if one is needed.
-    package init(path: String, copyingInto directory: String) throws {
+    package convenience init(path: String, copyingInto directory: String) throws {
         let isInput = path == "-"
         let name = isInput ? "standard input" : path
         let source = isInput ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) : open(path, O_RDONLY | O_CLOEXEC)
         guard source >= 0 else { throw Self.failure("cannot \(isInput ? "read" : "open") \(name)") }
         var about = stat()
-        guard fstat(source, &about) == 0 else {
-            let failure = Self.failure("cannot read \(name)")
-            close(source)
-            throw failure
-        }
         // A shell's `< file` may stand anywhere in it, so it is copied too.
-        if about.st_mode & S_IFMT == S_IFREG, lseek(source, 0, SEEK_CUR) == 0 {
-            descriptor = source
-            opened = about
-            byteCount = Int(about.st_size)
+        if fstat(source, &about) == 0, about.st_mode & S_IFMT == S_IFREG, lseek(source, 0, SEEK_CUR) == 0 {
+            self.init(source)
             return
         }
         defer { close(source) }
-        let copy = try Self.anonymousFile(in: directory)
-        do {
-            byteCount = Int(try Self.copy(source, to: copy, name: name))
-        } catch {
-            close(copy)
-            throw error
+        let copy = try GrowingFile(in: directory, for: "a copy of \(name)")
+        var chunk = [UInt8](repeating: 0, count: Self.chunkBytes)
+        while true {
+            let count = Glibc.read(source, &chunk, chunk.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw Self.failure("cannot read \(name)") }
+            if count == 0 { break }
+            try copy.append(chunk[..<count])
         }
-        fstat(copy, &about)
-        opened = about
-        descriptor = copy
+        self.init(try copy.duplicate())
     }
 
-    /// What another descriptor is of, from its beginning.
-    init(duplicating other: Int32) throws {
-        let copy = fcntl(other, F_DUPFD_CLOEXEC, 0)
-        guard copy >= 0 else { throw Self.failure("cannot read what was kept") }
+    /// What a descriptor is of, which is closed with it.
+    init(_ descriptor: Int32) {
+        self.descriptor = descriptor
         var about = stat()
-        fstat(copy, &about)
-        descriptor = copy
+        fstat(descriptor, &about)
         opened = about
         byteCount = Int(about.st_size)
     }
@@ -98,25 +89,6 @@ package final class SpooledFile {
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         unlink(path)
         return descriptor
-    }
-
-    private static func copy(_ source: Int32, to target: Int32, name: String) throws -> off_t {
-        var chunk = [UInt8](repeating: 0, count: chunkBytes)
-        var total: off_t = 0
-        while true {
-            let count = Glibc.read(source, &chunk, chunk.count)
-            if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { throw failure("cannot read \(name)") }
-            if count == 0 { return total }
-            var rest = chunk[..<count]
-            while !rest.isEmpty {
-                let written = rest.withUnsafeBytes { write(target, $0.baseAddress, $0.count) }
-                if written < 0, errno == EINTR { continue }
-                guard written > 0 else { throw failure("cannot keep a copy of \(name)") }
-                rest = rest.dropFirst(written)
-            }
-            total += off_t(count)
-        }
     }
 
     static func failure(_ what: String) -> ToolFailure {

@@ -105,6 +105,14 @@ package struct PublicationMachine<Work: PublicationWork>: JobMachine {
         follow(now)
     }
 
+    /// Whether it knows what is published, and goes on with the rest: none of its beginnings, and no rest after trouble.
+    package var isPublishing: Bool { [.publishing, .closing, .finishing, .ended].contains(phase.name) }
+
+    /// Why it waits, with what ends and what changes that; `nil` while it works.
+    package func wait(now: Moment) -> WaitingPage.Wait? {
+        waiting(now: now).flatMap { $0.kind.isAtWork ? nil : WaitingPage.Wait($0, campaign: work.campaign) }
+    }
+
     /// Why it does not go on, found in the state that it acts on: nothing about it is kept; `nil` when it has ended.
     package func waiting(now: Moment) -> JobWaitReason? {
         guard !isOver else { return nil }
@@ -156,7 +164,8 @@ package struct PublicationMachine<Work: PublicationWork>: JobMachine {
 
     package mutating func write(_ aim: PublicationAim, _ now: Moment) {
         writing = aim
-        writer.write(BatchWriter.Batch(records: work.records(aim, now: now)), now: now.monotonic)
+        guard let batch = work.batch(aim, now: now) else { return written(now) }
+        writer.write(batch, now: now.monotonic)
         takeWriterActions()
     }
 
@@ -172,7 +181,7 @@ package struct PublicationMachine<Work: PublicationWork>: JobMachine {
                     phase.become(next)
                     actions.append(action)
                 case .waiting(let error):
-                    if let action = Work.retries(error.words) { actions.append(action) }
+                    if let action = work.retries(error.words) { actions.append(action) }
                     if isStopping, !Work.hasLease { writer.giveUp(now: now.monotonic) }
                 case .written: written(now)
                 case .refused(let error): notWritten(.refused(error), now)
@@ -202,7 +211,11 @@ package struct PublicationMachine<Work: PublicationWork>: JobMachine {
     }
 
     private mutating func notWritten(_ failure: BatchWriter.Failure, _ now: Moment) {
-        switch work.recovery(from: failure, hasOpened ? writing : writing ?? .open, after: recoveries) {
+        recover(work.recovery(from: failure, hasOpened ? writing : writing ?? .open, after: recoveries), now)
+    }
+
+    package mutating func recover(_ recovery: PublicationRecovery, _ now: Moment) {
+        switch recovery {
         case .again(let cause, let isCounted):
             if isCounted { recoveries += 1 }
             beginAgain(cause, now)
@@ -223,7 +236,7 @@ package struct PublicationMachine<Work: PublicationWork>: JobMachine {
 
     /// Does what is to be done next.
     private mutating func goOn(_ now: Moment) {
-        actions += work.questions(now: now)
+        if !isStopping { actions += work.questions(now: now) }
         guard writer.isReady else { return }
         let step = nextStep(now)
         switch step {
@@ -265,7 +278,7 @@ package struct PublicationMachine<Work: PublicationWork>: JobMachine {
     }
 
     private mutating func beginAgain(_ cause: String, _ now: Moment) {
-        if let action = Work.retries(cause) { actions.append(action) }
+        if let action = work.retries(cause) { actions.append(action) }
         guard !isStopping || Work.hasLease else { return finish(.interrupted) }
         rest(now)
     }

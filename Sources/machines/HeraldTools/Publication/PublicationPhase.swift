@@ -60,10 +60,11 @@ package enum PublicationPhase: CheckedState {
         .init([.looking], "another job has the lease, and may live", [.watching]),
         .init([.watching], "its lease has not changed for long enough", [.looking]),
         .init([.looking, .watching], "no job that lives has it", [.claiming]),
-        .init([.claiming], "the name is its own, and what others had begun is ended", [.learning, .readingBack]),
+        .init(
+            [.claiming], "the name is its own, and what others had begun is ended", [.learning, .placing, .readingBack]),
         .init([.learning], "the campaign is new", [.placing]),
         .init([.learning], "it was begun before", [.readingBack]),
-        .init([.placing], "it is known where it begins", [.counting]),
+        .init([.placing], "it is known where it begins", [.counting, .opening]),
         .init([.readingBack], "all that is published is known", [.counting, .opening]),
         .init([.counting], "what came before this start is counted", [.opening]),
         .init([.opening], "durable", [.publishing]),

@@ -51,7 +51,7 @@ package enum PublicationRecovery: Sendable {
 }
 
 /// The source of a ``PublicationMachine`` and the ledger of what was done of it: dead letters and their marks, an audience
-/// and the campaign's progress.
+/// and the campaign's progress, a hub's answers and the group's offsets.
 ///
 /// Pure. What is read arrives by methods of the machine that its work's module adds.
 package protocol PublicationWork: Sendable {
@@ -68,12 +68,12 @@ package protocol PublicationWork: Sendable {
     /// Asks who has the lease.
     static var look: Action? { get }
     /// Tells that something is tried again because of this.
-    static func retries(_ cause: String) -> Action?
+    mutating func retries(_ cause: String) -> Action?
 
     /// The name is its own: what is read first.
     mutating func claimed() -> (phase: PublicationPhase, action: Action)
-    /// The records of a transaction.
-    mutating func records(_ aim: PublicationAim, now: Moment) -> [OutgoingRecord]
+    /// What a transaction holds; `nil` where there is nothing to write.
+    mutating func batch(_ aim: PublicationAim, now: Moment) -> BatchWriter.Batch?
     /// A transaction is durable; what is done then.
     mutating func written(_ aim: PublicationAim, now: Moment) -> [Action]
     /// A transaction was refused or lost; `nil` for the claim of a publication that has not begun.
@@ -111,10 +111,15 @@ package protocol PublicationWork: Sendable {
 
 extension PublicationWork {
     package static var look: Action? { nil }
-    package static func retries(_ cause: String) -> Action? { nil }
+    package mutating func retries(_ cause: String) -> Action? { nil }
     package mutating func questions(now: Moment) -> [Action] { [] }
+    package mutating func holdSource() {}
+    package mutating func gather(_ limit: Int, now: Moment) -> [Action] { [] }
+    package var isGathering: Bool { false }
+    package mutating func close(_ end: PublicationEnd, now: Moment) -> Action? { nil }
     package mutating func noteOutcomes() {}
     package var lookEnd: MonotonicTime? { nil }
+    package var openOutcomes: JobWaitReason.Outcomes { JobWaitReason.Outcomes(open: 0) }
     package func watching(until: WallTime) -> JobWaitReason { .nextTurn }
     package var campaign: String? { nil }
     package var signs: Bool { true }

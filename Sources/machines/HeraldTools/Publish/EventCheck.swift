@@ -25,7 +25,7 @@ package struct EventCheck {
 
     private let decoder: RecordDecoder
     private let now: WallTime
-    private var envelope = JSONFields(names: ["specversion"])
+    private var forms = EventForms()
     /// The lines of the ids so far, by the hash of the id alone, and of id, user and source.
     private var ids: [UInt64: Int] = [:]
     private var whole: [UInt64: Int] = [:]
@@ -42,10 +42,7 @@ package struct EventCheck {
 
     /// What is to be said of a line.
     package mutating func look(at line: TextLine) -> EventFindings {
-        guard line.byteCount <= decoder.maxEventBytes else {
-            let mistake =
-                "\(DeadLetterReason.oversized.rawValue): the line has \(line.byteCount) bytes; at most "
-                + "\(decoder.maxEventBytes) are allowed"
+        if let mistake = decoder.oversize(of: line) {
             return EventFindings(line: line.number, mistakes: [mistake], warnings: [])
         }
         var findings = look(at: line.bytes, line: line.number)
@@ -70,12 +67,11 @@ package struct EventCheck {
 
     /// The same of an event's JSON.
     package mutating func look(at value: [UInt8], line: Int) -> EventFindings {
-        let isCloudEvent = (try? envelope.read(value.span.bytes)) != nil && envelope.fields[0].isPresent
+        let isCloudEvent = forms.isCloudEvent(value)
         let review = EventReview(of: value, isCloudEvent: isCloudEvent, decoder, now: now)
         let event = review.event
         var findings = EventFindings(
-            line: line, mistakes: review.mistakes.map { "\($0.reason.rawValue): \($0.detail)" },
-            warnings: review.warnings)
+            line: line, mistakes: review.mistakes.map(\.sentence), warnings: review.warnings)
         if isCloudEvent { findings.headers = ["content-type: \(EventPreparation.cloudEventType)"] }
         if event.user.isPresent { findings.user = event.bytes(of: event.user, value: value.span.bytes).text }
         if event.hasOwnID, event.id.isPresent {

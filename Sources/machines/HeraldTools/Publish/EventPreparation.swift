@@ -8,14 +8,15 @@ package import HeraldText
 package struct EventPreparation {
     private let decoder: RecordDecoder
     private let idBase: String
-    /// What the decoder makes an id of when there is none; no publisher can have written it.
-    private let absentID: String
-    private let probeTopic: String
-    private var event = DecodedEvent()
-    private var envelope = JSONFields(names: ["specversion"])
-    private let cloudEventHeaders: HeaderList
+    private var forms = EventForms()
 
     package static let cloudEventType = "application/cloudevents+json"
+
+    static let cloudEventHeaders = {
+        var headers = HeaderList()
+        headers.append("content-type", cloudEventType)
+        return headers
+    }()
 
     /// Prepares events for a worker that decodes with `decoder`.
     ///
@@ -23,21 +24,11 @@ package struct EventPreparation {
     package init(decoder: RecordDecoder, idBase: String) {
         self.decoder = decoder
         self.idBase = idBase
-        probeTopic = "unpublished-" + Self.randomID()
-        absentID = "\(probeTopic)/0/0"
-        var headers = HeaderList()
-        headers.append("content-type", Self.cloudEventType)
-        cloudEventHeaders = headers
     }
 
     /// A new unique id: 32 hexadecimal digits.
     package static func randomID() -> String {
-        var text = ""
-        for _ in 0..<2 {
-            let digits = String(UInt64.random(in: .min ... .max), radix: 16)
-            text += String(repeating: "0", count: 16 - digits.count) + digits
-        }
-        return text
+        (0..<32).map { _ in String(Int.random(in: 0..<16), radix: 16) }.joined()
     }
 
     /// The longest line that can be an event.
@@ -46,27 +37,22 @@ package struct EventPreparation {
     package var pushServices: PushServices { decoder.pushServices }
 
     /// One event from its fields; without an id it gets the base.
-    package mutating func prepare(_ notification: NotificationEvent) throws(InputError) -> PreparedEvent {
+    package func prepare(_ notification: NotificationEvent) throws(InputError) -> PreparedEvent {
         var notification = notification
         notification.id = notification.id ?? idBase
         do throws(DecodingFailure) {
-            let value = try notification.encoded(checkedWith: decoder)
-            return try read(value, line: 1)
+            return try read(try notification.encoded(checkedWith: decoder), line: 1)
         } catch {
-            throw Self.mistake(error.reason, error.detail)
+            throw InputError(error.sentence)
         }
     }
 
     /// One event from its JSON, which goes into the record as it is, but for an id that it lacks; a structured CloudEvent is
     /// told by its `specversion`.
     package mutating func prepare(_ line: TextLine) throws(InputError) -> PreparedEvent {
-        guard line.byteCount <= decoder.maxEventBytes else {
-            throw Self.mistake(
-                .oversized, "the line has \(line.byteCount) bytes; at most \(decoder.maxEventBytes) are allowed",
-                line: line.number)
-        }
+        if let mistake = decoder.oversize(of: line) { throw InputError(mistake, line: line.number) }
         do throws(DecodingFailure) {
-            if isCloudEvent(line) { return try read(line.bytes, line: line.number, isCloudEvent: true) }
+            if forms.isCloudEvent(line.bytes) { return try read(line.bytes, line: line.number, isCloudEvent: true) }
             let given = try read(line.bytes, line: line.number)
             guard given.id == nil, let start = line.bytes.firstIndex(of: UInt8(ascii: "{")) else { return given }
             var value = Array(line.bytes[...start])
@@ -74,48 +60,60 @@ package struct EventPreparation {
             JSONText.appendString("\(idBase)-\(line.number)".utf8.span.bytes, to: &value)
             value.append(UInt8(ascii: ","))
             value += line.bytes[(start + 1)...]
-            return try readWithID(value, line: line.number) ?? given
+            do throws(DecodingFailure) {
+                return try read(value, line: line.number)
+            } catch {
+                // Of a base that is too long; one that has no room for an id stays as it is: `"id": null` is there, or its
+                // size is at the limit.
+                if error.reason == .invalid { throw error }
+                return given
+            }
         } catch {
-            throw Self.mistake(error.reason, error.detail, line: line.number)
+            throw InputError(error.sentence, line: line.number)
         }
     }
 
-    private static func mistake(_ reason: DeadLetterReason, _ detail: String, line: Int? = nil) -> InputError {
-        InputError("\(reason.rawValue): \(detail)", line: line)
-    }
-
-    /// The event with the id; `nil` when it has no room for one: `"id": null` is there, or its size is at the limit.
-    private mutating func readWithID(_ value: [UInt8], line: Int) throws(DecodingFailure) -> PreparedEvent? {
-        do throws(DecodingFailure) {
-            return try read(value, line: line)
-        } catch {
-            guard error.reason == .invalid else { return nil }
-            // A base that is too long.
-            throw error
-        }
-    }
-
-    /// What is no JSON is a plain event, and its mistake is said as one's.
-    private mutating func isCloudEvent(_ line: TextLine) -> Bool {
-        do throws(JSONError) {
-            try envelope.read(line.bytes.span.bytes)
-            return envelope.fields[0].isPresent
-        } catch {
-            return false
-        }
-    }
-
-    private mutating func read(
+    private func read(
         _ value: [UInt8], line: Int, isCloudEvent: Bool = false
     ) throws(DecodingFailure) -> PreparedEvent {
+        var event = DecodedEvent()
+        if let failure = decoder.failure(of: value, isCloudEvent: isCloudEvent, into: &event) { throw failure }
         let bytes = value.span.bytes
-        let failure = decoder.decode(
-            topicKind: .request, topic: probeTopic, partition: 0, offset: 0, value: bytes,
-            headers: isCloudEvent ? cloudEventHeaders : HeaderList(), into: &event)
-        if let failure { throw failure }
-        let id = event.bytes(of: event.id, value: bytes).text
         return PreparedEvent(
-            line: line, id: id == absentID ? nil : id, user: event.bytes(of: event.user, value: bytes).text,
-            pushServices: event.pushServices, value: value, isCloudEvent: isCloudEvent)
+            line: line, id: event.hasOwnID ? event.bytes(of: event.id, value: bytes).text : nil,
+            user: event.bytes(of: event.user, value: bytes).text, pushServices: event.pushServices, value: value,
+            isCloudEvent: isCloudEvent)
     }
+}
+
+/// Tells structured CloudEvents from plain events.
+struct EventForms {
+    private var envelope = JSONFields(names: ["specversion"])
+
+    /// What is no JSON is a plain event, and its mistake is said as one's.
+    mutating func isCloudEvent(_ value: [UInt8]) -> Bool {
+        (try? envelope.read(value.span.bytes)) != nil && envelope.fields[0].isPresent
+    }
+}
+
+extension RecordDecoder {
+    /// Why an event cannot be sent; `nil` when it can.
+    func failure(of value: [UInt8], isCloudEvent: Bool, into event: inout DecodedEvent) -> DecodingFailure? {
+        decode(
+            topicKind: .request, topic: "unpublished", partition: 0, offset: 0, value: value.span.bytes,
+            headers: isCloudEvent ? EventPreparation.cloudEventHeaders : HeaderList(), into: &event)
+    }
+
+    /// Why a line cannot be an event, because of its size alone.
+    func oversize(of line: TextLine) -> String? {
+        guard line.byteCount > maxEventBytes else { return nil }
+        return
+            "\(DeadLetterReason.oversized.rawValue): the line has \(line.byteCount) bytes; at most \(maxEventBytes) are "
+            + "allowed"
+    }
+}
+
+extension DecodingFailure {
+    /// Such as `invalid: user is missing; …`.
+    var sentence: String { "\(reason.rawValue): \(detail)" }
 }

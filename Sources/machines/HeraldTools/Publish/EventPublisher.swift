@@ -1,3 +1,4 @@
+internal import HeraldDriver
 package import HeraldEvents
 package import HeraldKafka
 import HeraldTime
@@ -11,11 +12,6 @@ package final class EventPublisher {
         /// The event; its value is not kept.
         package var event: PreparedEvent
         package var place: Origin
-
-        package init(event: PreparedEvent, place: Origin) {
-            self.event = event
-            self.place = place
-        }
     }
 
     /// An event that the broker may not have, and why.
@@ -31,7 +27,7 @@ package final class EventPublisher {
     private static let wait = Milliseconds.milliseconds(100)
 
     private let producer: Producer
-    private let topic: ProducerTopic
+    private let topic: String
     private var inFlight: [UInt64: PreparedEvent] = [:]
     private var lastToken: UInt64 = 0
 
@@ -43,9 +39,9 @@ package final class EventPublisher {
     ///
     /// - Parameter properties: librdkafka's, with `message.timeout.ms` as the bound for a broker that is lost.
     package init(properties: ClientProperties, topic: String) throws {
+        self.topic = topic
         do throws(KafkaError) {
             producer = try Producer(properties: properties)
-            self.topic = try producer.topic(topic)
         } catch {
             throw ToolFailure("\(error)")
         }
@@ -74,15 +70,9 @@ package final class EventPublisher {
     }
 
     private func produce(_ event: PreparedEvent) -> KafkaError? {
-        guard event.isCloudEvent else {
-            return producer.produce(
-                topic: topic, key: event.user.utf8.span.bytes, value: event.value.span.bytes, token: lastToken)
-        }
-        let headers = ProducerHeaders(capacity: 1)
-        headers.append(name: "content-type", value: EventPreparation.cloudEventType)
-        return producer.produce(
-            topic: topic, key: event.user.utf8.span.bytes, value: event.value.span.bytes, headers: headers,
-            token: lastToken)
+        var record = OutgoingRecord(topic: topic, key: Array(event.user.utf8), value: event.value)
+        if event.isCloudEvent { record.headers = EventPreparation.cloudEventHeaders }
+        do throws(KafkaError) { return try record.produce(with: producer, token: lastToken) } catch { return error }
     }
 
     /// Waits until all that was sent has its end.
@@ -102,7 +92,7 @@ package final class EventPublisher {
             onPublished(
                 Publication(
                     event: event,
-                    place: Origin(topic: topic.name, partition: report.partition, offset: report.offset)))
+                    place: Origin(topic: topic, partition: report.partition, offset: report.offset)))
         }
     }
 

@@ -27,7 +27,7 @@ package struct EventReview {
     package init(of value: [UInt8], isCloudEvent: Bool, _ decoder: RecordDecoder, now: WallTime) {
         self.isCloudEvent = isCloudEvent
         self.decoder = decoder
-        let first = failure(of: value, into: &event)
+        let first = decoder.failure(of: value, isCloudEvent: isCloudEvent, into: &event)
         mistakes = [first].compactMap(\.self)
         guard case .object(let members)? = try? JSONValue(value.span.bytes) else { return }
         outer = members
@@ -36,14 +36,6 @@ package struct EventReview {
         // The members of another program's envelope are no fields, and are named as that.
         if ForeignValue.hint(on: value.span.bytes, from: 0) == nil { warnings = ignoredMembers }
         warnings += momentWarnings(now: now)
-    }
-
-    private func failure(of value: [UInt8], into event: inout DecodedEvent) -> DecodingFailure? {
-        var headers = HeaderList()
-        if isCloudEvent { headers.append("content-type", EventPreparation.cloudEventType) }
-        return decoder.decode(
-            topicKind: .request, topic: "unpublished", partition: 0, offset: 0, value: value.span.bytes,
-            headers: headers, into: &event)
     }
 
     private static func members(of value: JSONValue?) -> [JSONValue.Member] {
@@ -90,7 +82,8 @@ extension EventReview {
 
     private mutating func find(_ probe: [JSONValue.Member]) {
         var scratch = DecodedEvent()
-        guard let failure = failure(of: Array(JSONValue.object(probe).compact.utf8), into: &scratch),
+        let value = Array(JSONValue.object(probe).compact.utf8)
+        guard let failure = decoder.failure(of: value, isCloudEvent: isCloudEvent, into: &scratch),
             !mistakes.contains(failure)
         else { return }
         mistakes.append(failure)

@@ -6,12 +6,6 @@ package struct TextLine: Sendable, Equatable {
     package var bytes: [UInt8]
     /// How many bytes it has.
     package var byteCount: Int
-
-    package init(number: Int, bytes: [UInt8], byteCount: Int) {
-        self.number = number
-        self.bytes = bytes
-        self.byteCount = byteCount
-    }
 }
 
 /// A file of lines that is read as often as needed, in bounded memory, and is the same each time.

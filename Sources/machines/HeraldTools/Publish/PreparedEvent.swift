@@ -11,16 +11,5 @@ package struct PreparedEvent: Sendable, Equatable {
     /// The record's value; the key is the user.
     package var value: [UInt8]
     /// Whether it is a CloudEvent in the structured form, as a header has to say.
-    package var isCloudEvent: Bool
-
-    package init(
-        line: Int, id: String?, user: String, pushServices: PushServiceSet, value: [UInt8], isCloudEvent: Bool = false
-    ) {
-        self.line = line
-        self.id = id
-        self.user = user
-        self.pushServices = pushServices
-        self.value = value
-        self.isCloudEvent = isCloudEvent
-    }
+    package var isCloudEvent = false
 }

@@ -1,6 +1,5 @@
 package import HeraldEvents
 package import HeraldKafka
-package import HeraldThreads
 package import HeraldTime
 
 /// Reads the results topic, which holds all results, for those that the caller wants.
@@ -9,7 +8,8 @@ package import HeraldTime
 package final class ResultsReader {
     private static let longestWait = Milliseconds.seconds(1)
 
-    private let reader: TopicReader
+    /// For wake-ups, and to set an end.
+    package let reader: TopicReader
     private let mention: BytePattern?
 
     /// Begins to read; blocks for the brokers' answers.
@@ -31,9 +31,6 @@ package final class ResultsReader {
         Dictionary(uniqueKeysWithValues: reader.positions.map { ($0.key.partition, $0.value) })
     }
 
-    /// Results that were deleted before they could be read, of any event.
-    package var deletedCount: Int64 { reader.deletedCount }
-
     /// Reads to the present end.
     ///
     /// - Parameters:
@@ -46,9 +43,6 @@ package final class ResultsReader {
     ) throws -> Bool {
         try reader.catchUp(onProgress: onProgress) { decode($0, body) }
     }
-
-    /// Reads to this end from now on, by ``turn(wait:_:)``; blocks for the brokers' answers.
-    package func aim(at end: TopicReader.End) throws { try reader.aim(at: end) }
 
     /// Reads some records, until none has come for so long; whether the end is reached.
     package func turn(wait: Milliseconds, _ body: (NotificationResult, Message) -> Void) throws -> Bool {
@@ -77,9 +71,6 @@ package final class ResultsReader {
             }
         }
     }
-
-    /// Signals when results come.
-    package func notify(_ wakeup: Wakeup) { reader.consumer.queue.notify(wakeup) }
 
     package func close() { reader.close() }
 

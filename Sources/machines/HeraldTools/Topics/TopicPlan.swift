@@ -29,9 +29,20 @@ package struct TopicPlan: Sendable, Equatable {
 
     package private(set) var steps: [Step] = []
     package private(set) var newTopics: [NewTopic] = []
-    package private(set) var partitionTotals: [String: Int] = [:]
+
+    private var changes: [Step] { steps.filter { $0.action == .change } }
+
+    /// How many partitions topics get that have too few.
+    package var partitionTotals: [String: Int] {
+        changes.filter { $0.property == .partitions }.reduce(into: [:]) { $0[$1.topic] = Int($1.wanted) }
+    }
+
     /// Entries of configurations to be set, by topic.
-    package private(set) var configurations: [String: [String: String]] = [:]
+    package var configurations: [String: [String: String]] {
+        changes.filter { $0.property != .partitions }.reduce(into: [:]) { entries, step in
+            entries[step.topic, default: [:]][step.property.rawValue] = step.wanted
+        }
+    }
 
     package var isFulfilled: Bool { steps.allSatisfy { $0.action == .none } }
 
@@ -68,10 +79,6 @@ package struct TopicPlan: Sendable, Equatable {
         var plan = self
         plan.steps.removeAll { topics.contains($0.topic) }
         plan.newTopics.removeAll { topics.contains($0.name) }
-        for topic in topics {
-            plan.partitionTotals[topic] = nil
-            plan.configurations[topic] = nil
-        }
         return plan
     }
 
@@ -100,7 +107,6 @@ package struct TopicPlan: Sendable, Equatable {
     private mutating func checkPartitions(_ topic: WantedTopic, _ state: TopicState, isRequest: Bool) {
         guard state.partitions != topic.partitions else { return }
         let isFewer = state.partitions < topic.partitions
-        if isFewer { partitionTotals[topic.name] = topic.partitions }
         let moves = isRequest ? "users move to other partitions: what waits now may be overtaken by later events" : ""
         add(
             topic, .partitions, now: String(state.partitions), wanted: String(topic.partitions),
@@ -121,7 +127,9 @@ package struct TopicPlan: Sendable, Equatable {
                 topic, .minInSyncReplicas, now: String(inSync), wanted: "at most \(state.replication)", .byHand,
                 "no record can be written: more in-sync copies are demanded than there are copies")
         } else if state.replication >= 3, inSync < 2 {
-            set(topic, .minInSyncReplicas, now: String(inSync), to: "2", "one lost broker must not lose a record")
+            add(
+                topic, .minInSyncReplicas, now: String(inSync), wanted: "2", .change,
+                "one lost broker must not lose a record")
         }
     }
 
@@ -130,14 +138,14 @@ package struct TopicPlan: Sendable, Equatable {
         let parts = policy.split(separator: ",").map { $0.trimming(" ") }
         guard parts != [topic.isCompacted ? "compact" : "delete"] else { return }
         if topic.isCompacted {
-            set(
-                topic, .cleanupPolicy, now: policy, to: "compact",
+            add(
+                topic, .cleanupPolicy, now: policy, wanted: "compact", .change,
                 "what is deleted after retention.ms is forgotten, and could be replayed again")
             return
         }
         let why = "compaction removes all but a user's last record"
         if parts.contains("delete") {
-            set(topic, .cleanupPolicy, now: policy, to: "delete", why)
+            add(topic, .cleanupPolicy, now: policy, wanted: "delete", .change, why)
         } else {
             add(
                 topic, .cleanupPolicy, now: policy, wanted: "delete", .byHand,
@@ -150,7 +158,7 @@ package struct TopicPlan: Sendable, Equatable {
         let wanted = topic.retention.count
         let now = state.number(.retention) ?? 0
         if now >= 0, now < wanted {
-            set(topic, .retention, now: String(now), to: String(wanted), "")
+            add(topic, .retention, now: String(now), wanted: String(wanted), .change, "")
         } else if now != wanted {
             add(
                 topic, .retention, now: String(now), wanted: String(wanted), .none,
@@ -166,8 +174,8 @@ package struct TopicPlan: Sendable, Equatable {
     private mutating func checkSize(_ topic: WantedTopic, _ state: TopicState) {
         let now = state.number(.maxMessageBytes) ?? 0
         guard now < topic.messageBytes else { return }
-        set(
-            topic, .maxMessageBytes, now: String(now), to: String(topic.newMessageBytes),
+        add(
+            topic, .maxMessageBytes, now: String(now), wanted: String(topic.newMessageBytes), .change,
             "at least \(topic.messageBytes), or the largest records are refused")
     }
 
@@ -178,16 +186,9 @@ package struct TopicPlan: Sendable, Equatable {
     private mutating func checkCompression(_ topic: WantedTopic, _ state: TopicState) {
         // Brokers that say nothing of it do nothing about it.
         guard topic.isUncompressed, let now = state.text(.compressionType), now != Self.uncompressed else { return }
-        set(
-            topic, .compressionType, now: now, to: Self.uncompressed,
+        add(
+            topic, .compressionType, now: now, wanted: Self.uncompressed, .change,
             "or a small batch unpacks to gigabytes in the workers; it takes more of the brokers' disks (SCALING)")
-    }
-
-    private mutating func set(
-        _ topic: WantedTopic, _ property: TopicProperty, now: String, to value: String, _ note: String
-    ) {
-        configurations[topic.name, default: [:]][property.rawValue] = value
-        add(topic, property, now: now, wanted: value, .change, note)
     }
 
     private mutating func add(

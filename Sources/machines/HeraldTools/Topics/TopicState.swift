@@ -5,14 +5,7 @@ package struct TopicState: Sendable, Equatable {
     package var replication: Int
     package var configuration: [String: String]
     /// Whether every partition has a leader at the moment.
-    package var isServed: Bool
-
-    package init(partitions: Int, replication: Int, configuration: [String: String], isServed: Bool = true) {
-        self.partitions = partitions
-        self.replication = replication
-        self.configuration = configuration
-        self.isServed = isServed
-    }
+    package var isServed = true
 
     func text(_ property: TopicProperty) -> String? { configuration[property.rawValue] }
 

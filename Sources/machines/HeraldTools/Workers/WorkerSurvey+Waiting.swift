@@ -1,4 +1,3 @@
-import Foundation
 internal import HeraldBytes
 package import HeraldEvents
 
@@ -14,21 +13,14 @@ extension WorkerSurvey {
     package static func waiting(
         _ query: WaitingQuery, at address: String, token: String?
     ) -> Result<WaitingPage, Silence> {
-        body(
-            "/waiting?" + parameters(of: query), of: address, limit: waitingLimit, patience, token: token
-        ).flatMap { status, body in
-            switch status {
-            case 200:
-                (try? JSONDecoder().decode(WaitingPage.self, from: Data(body))).map { .success($0) }
-                    ?? .failure(Silence(reason: "an answer that is no worker's"))
+        answer("/waiting", "?" + parameters(of: query), of: address, limit: waitingLimit, patience, token: token) {
+            switch $0 {
             case 401:
-                .failure(
-                    Silence(
-                        reason:
-                            "it wants the token of admin.token, which is shown on this machine and to workers in console.workers alone"
-                    ))
-            case 404: .failure(Silence(reason: "an older worker, which does not say why events wait"))
-            default: .failure(Silence(reason: "HTTP \(status) for /waiting"))
+                Silence(
+                    reason: "it wants the token of admin.token, which is shown on this machine and to workers in "
+                        + "console.workers alone")
+            case 404: Silence(reason: "an older worker, which does not say why events wait")
+            default: nil
             }
         }
     }

@@ -116,29 +116,30 @@ package struct WorkerSurvey: Sendable {
     package static func status(
         at address: String, timeout: Milliseconds = patience
     ) -> Result<WorkerStatus, Silence> {
-        body("/status", of: address, limit: statusLimit, timeout).flatMap { status, body in
-            switch status {
-            case 200:
-                (try? JSONDecoder().decode(WorkerStatus.self, from: Data(body))).map { .success($0.bounded) }
-                    ?? .failure(Silence(reason: "an answer that is no worker's"))
+        answer("/status", of: address, limit: statusLimit, timeout) { (status) -> Silence? in
             // A page that is not there wants the token first.
-            case 401, 404:
-                .failure(
-                    Silence(reason: "HTTP \(status) for /status, as of a worker of an older version", isOlder: true))
-            default: .failure(Silence(reason: "HTTP \(status) for /status"))
-            }
-        }
+            guard status == 401 || status == 404 else { return nil }
+            return Silence(reason: "HTTP \(status) for /status, as of a worker of an older version", isOlder: true)
+        }.map { (status: WorkerStatus) in status.bounded }
     }
 
-    static func body(
-        _ path: String, of address: String, limit: Int, _ timeout: Milliseconds, token: String? = nil
-    ) -> Result<(status: Int, body: [UInt8]), Silence> {
+    /// What a worker answers for a page.
+    ///
+    /// - Parameter silence: what another status than 200 means; `nil` where it means nothing of its own.
+    static func answer<Answer: Decodable>(
+        _ page: String, _ query: String = "", of address: String, limit: Int, _ timeout: Milliseconds,
+        token: String? = nil, silence: (Int) -> Silence?
+    ) -> Result<Answer, Silence> {
         let request = SingleRequest(
-            .get, url: "http://\(address)\(path)", authorization: token.map { "Bearer \($0)" }, bodyLimit: limit,
-            timeout: timeout, proxy: nil, tls: TLSFiles())
+            .get, url: "http://\(address)\(page)\(query)", authorization: token.map { "Bearer \($0)" },
+            bodyLimit: limit, timeout: timeout, proxy: nil, tls: TLSFiles())
         switch request.perform() {
         case .failure(_, let detail): return .failure(Silence(reason: detail))
-        case .response(let response): return .success((response.status, response.body))
+        case .response(let response) where response.status == 200:
+            return (try? JSONDecoder().decode(Answer.self, from: Data(response.body))).map { .success($0) }
+                ?? .failure(Silence(reason: "an answer that is no worker's"))
+        case .response(let response):
+            return .failure(silence(response.status) ?? Silence(reason: "HTTP \(response.status) for \(page)"))
         }
     }
 

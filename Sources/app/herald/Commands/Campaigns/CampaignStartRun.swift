@@ -90,12 +90,10 @@ struct CampaignStartRun {
         let trace = ToolTrace(settings)
         var context = cluster.context
         context.trace = trace?.context
-        let publisher = CampaignPublisher(
-            context, cluster.layout, order, audience: audience, preview: preview,
-            recipients: consume recipients, lookAtTopics: cluster.lookAtTopics,
-            isStopping: { stop.isMade }, onNews: { screen.report($0) },
-            onTurn: { screen.show($0) })
-        let (end, progress) = publisher.run()
+        let (end, progress) = context.publish(
+            order, cluster.layout, audience: audience, preview: preview, recipients: consume recipients,
+            lookAtTopics: cluster.lookAtTopics, isStopping: { stop.isMade }, onNews: { screen.report($0) },
+            onTurn: { screen.show($0, now: $1) })
         screen.clear()
         trace?.end(
             "publish", to: order.topic, count: progress.publishedNow,

@@ -2,6 +2,7 @@ import HeraldCampaigns
 import HeraldCommandLine
 import HeraldEvents
 import HeraldText
+import HeraldTime
 import HeraldTools
 
 /// What people see while a campaign is published: a line that changes on a terminal, lines now and then elsewhere.
@@ -59,23 +60,17 @@ final class CampaignStartScreen {
 
     // MARK: - Progress
 
-    func show(_ standing: CampaignStanding) {
-        let progress = standing.progress
-        if isUnreachable, standing.isPublishing, standing.waits?.kind != .broker {
+    func show(_ publisher: CampaignMachine, now: Moment) {
+        let progress = publisher.progress
+        let waits = publisher.waiting(now: now)
+        if isUnreachable, publisher.isPublishing, waits?.kind != .broker {
             isUnreachable = false
             remark("It goes on.")
         }
         outcomes.note(Int64(progress.outcomes.known))
-        line.show(line(standing))
-        let now = ContinuousClock.now
-        if !console.error.isTerminal, now - lastLine >= Self.linePause {
-            remark(Self.text(standing, perSecond: outcomes.perSecond))
-        }
-    }
-
-    private func line(_ standing: CampaignStanding) -> String {
-        let text = Self.text(standing, perSecond: outcomes.perSecond)
-        return bar(standing.progress, besides: text) + " " + text
+        let text = Self.text(publisher, waits, perSecond: outcomes.perSecond)
+        line.show(bar(progress, besides: text) + " " + text)
+        if !console.error.isTerminal, ContinuousClock.now - lastLine >= Self.linePause { remark(text) }
     }
 
     /// Outcomes full, what is published half, the rest light; as long as the text leaves room for it.
@@ -92,11 +87,13 @@ final class CampaignStartScreen {
     /// How far it is, in words.
     ///
     /// Everything is counted in notifications: one for each recipient and push service.
-    private static func text(_ standing: CampaignStanding, perSecond: Double?) -> String {
-        let progress = standing.progress
-        let waits = standing.waits.flatMap { $0.kind.isAtWork ? nil : $0 }
-        let words = waits?.phrase ?? standing.silence
-        guard standing.isPublishing else { return SafeText.escaped(words ?? "reading what was published before") }
+    private static func text(
+        _ publisher: CampaignMachine, _ waits: JobWaitReason?, perSecond: Double?
+    ) -> String {
+        let progress = publisher.progress
+        let waits = waits.flatMap { $0.kind.isAtWork ? nil : $0 }
+        let words = waits?.phrase ?? publisher.silenceWords
+        guard publisher.isPublishing else { return SafeText.escaped(words ?? "reading what was published before") }
         var parts = [
             "\(CampaignWords.number(progress.events * progress.outcomesPerEvent)) of "
                 + "\(CampaignWords.number(progress.total)) notifications published",

@@ -122,7 +122,7 @@ struct DeadLetterReplayRun {
         var replayer = replayer
         replayer.context.trace = trace?.context
         let report = try replayer.replay(
-            plan, rules, options, state: state, isStopping: { stop.isMade }, onTurn: { screen.show($0) })
+            plan, rules, options, state: state, isStopping: { stop.isMade }, onTurn: { screen.show($0, now: $1) })
         screen.clear()
         trace?.end(
             "replay", to: nil, count: report.progress.replayed, [SpanAttribute("herald.replay", report.job)], console)

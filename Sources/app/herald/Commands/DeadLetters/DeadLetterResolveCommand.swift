@@ -47,7 +47,7 @@ enum DeadLetterResolveCommand: HeraldCommand {
         else { return .needsConfirmation }
         let screen = ReplayScreen(console)
         let end = try query.replayer.resolve(
-            plan, selection: selection.text, note: parsed[note], state: state, onTurn: { screen.show($0) })
+            plan, selection: selection.text, note: parsed[note], state: state, onTurn: { screen.show($0, now: $1) })
         try write(invocation, matched: matched, resolved: end.count, job: end.job)
         if let failure = end.failure {
             let status = CommandFailure(failure).status

@@ -2,6 +2,7 @@ import HeraldCommandLine
 import HeraldEvents
 import HeraldReplay
 import HeraldText
+import HeraldTime
 import HeraldTools
 
 /// What people see while a job on dead letters is at work: a line that changes on a terminal, and what it waits for now and
@@ -28,9 +29,9 @@ final class ReplayScreen {
 
     func clear() { line.clear() }
 
-    func show(_ standing: ReplayStanding) {
-        let progress = standing.progress
-        guard progress.batch > 0, let output else { return showBeginning(standing) }
+    func show(_ job: ReplayMachine, now: Moment) {
+        let (progress, waits) = (job.progress, job.waiting(now: now))
+        guard progress.batch > 0, let output else { return showBeginning(job.job, waits) }
         if progress.batch != batch {
             batch = progress.batch
             remark(output.batchLine(progress))
@@ -38,17 +39,17 @@ final class ReplayScreen {
         meter.note(Int64(progress.replayed))
         line.show(
             share: Int64(progress.replayed), of: Int64(progress.planned),
-            output.progressLine(progress, standing.waits, meter))
+            output.progressLine(progress, waits, meter))
         guard !console.error.isTerminal, ContinuousClock.now - lastLine >= Self.linePause else { return }
-        remark(output.progressLine(progress, standing.waits, meter))
+        remark(output.progressLine(progress, waits, meter))
     }
 
     /// Before the lease is its own only another job's, and a broker that does not answer, are worth a line.
-    private func showBeginning(_ standing: ReplayStanding) {
-        guard let waits = standing.waits, waits.kind != told, waits.kind == .otherJob || waits.kind == .broker
+    private func showBeginning(_ job: String, _ waits: JobWaitReason?) {
+        guard let waits, waits.kind != told, waits.kind == .otherJob || waits.kind == .broker
         else { return }
         told = waits.kind
-        remark(SafeText.escaped("Job \(standing.job) \(waits.phrase)."))
+        remark(SafeText.escaped("Job \(job) \(waits.phrase)."))
     }
 
     private func remark(_ text: String) {

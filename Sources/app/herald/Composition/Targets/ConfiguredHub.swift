@@ -71,13 +71,11 @@ struct ConfiguredHub: ConfiguredTarget {
         }
         var engine = FeedbackEngine.Configuration()
         engine.asksPerSecond = Double(settings.feedback.asksPerSecond)
-        let writer = KafkaClientSettings.feedbackWriter(settings)
-        let timeout = writer["transaction.timeout.ms"].flatMap { Int($0) } ?? 10_000
         let interval = settings.feedback.containerInterval
         return FeedbackConfiguration(
             topics: settings.topicNames, readerProperties: KafkaClientSettings.feedbackReader(settings),
-            writerProperties: writer, transactionTimeout: .milliseconds(timeout),
-            connectionString: connectionString, hub: hub.name ?? "",
+            writerProperties: KafkaClientSettings.feedbackWriter(settings), connectionString: connectionString,
+            hub: hub.name ?? "",
             connections: ConnectionOptions(
                 origin: first.origin, limit: engine.inFlightLimit,
                 connectTimeout: Milliseconds(settings.backend.connectTimeout), proxy: try settings.backendProxy(),

@@ -1,6 +1,7 @@
 internal import HeraldCampaigns
 internal import HeraldEvents
 internal import HeraldText
+internal import HeraldTime
 internal import HeraldTools
 
 /// The publisher of one campaign as a job of the console: it outlives the tab, and after the end of the process a new
@@ -35,11 +36,10 @@ struct PublishingJob: Sendable {
         let found = try CampaignDraft.recipients(of: outcome, draft.order) { control.isStopping }
         guard let recipients = found else { return JobEnd(.stopped, "Stopped before anything was published.") }
         let teller = Teller(control)
-        let publisher = CampaignPublisher(
-            context, layout, draft.order, audience: outcome.audience, preview: outcome.preview.audience,
+        let (end, progress) = context.publish(
+            draft.order, layout, audience: outcome.audience, preview: outcome.preview.audience,
             recipients: recipients, lookAtTopics: lookAtTopics, isStopping: { control.isStopping },
-            onNews: { teller.note($0) }, onTurn: { teller.show($0) })
-        let (end, progress) = publisher.run()
+            onNews: { teller.note($0) }, onTurn: { teller.show($0, now: $1) })
         return JobEnd(
             end, progress.sentence(end, name: draft.order.text.name, again: Self.again),
             report: Teller.object(progress))
@@ -68,10 +68,11 @@ struct PublishingJob: Sendable {
             last = nil
         }
 
-        func show(_ standing: CampaignStanding) {
+        func show(_ publisher: CampaignMachine, now: Moment) {
             if let last, ContinuousClock.now - last < PublishingJob.reportPause { return }
             last = .now
-            control.report(Self.object(standing.progress, standing.wait, silence: standing.silence, news: news))
+            control.report(
+                Self.object(publisher.progress, publisher.wait(now: now), silence: publisher.silenceWords, news: news))
         }
 
         static func object(

@@ -66,7 +66,7 @@ final class UploadStore: Sendable {
             let key = AccessToken.random()
             uploads[key] = Upload(
                 name: String(name.prefix(200)), owner: owner, byteCount: byteCount,
-                file: try GrowingFile(in: directory), lastUse: now())
+                file: try GrowingFile(in: directory, for: "what was uploaded"), lastUse: now())
             return key
         }
     }

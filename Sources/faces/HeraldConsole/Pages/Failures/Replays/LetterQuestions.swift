@@ -1,6 +1,7 @@
 internal import HeraldEvents
 internal import HeraldReplay
 internal import HeraldThreads
+internal import HeraldTime
 internal import HeraldTimeline
 
 /// Questions to the job of this console that works on dead letters; it answers each in one of its turns.
@@ -45,14 +46,14 @@ final class LetterQuestions: Sendable {
     }
 
     /// Answers the open questions.
-    func answer(_ standing: ReplayStanding) {
+    func answer(_ job: ReplayMachine, _ now: Moment) {
         let open = state.withLock { state in
             defer { state.open = [] }
             return state.open
         }
         for question in open {
-            let reason = standing.waits(forPartition: question.partition, offset: question.offset)
-            question.answer(reason.map { Explanation.PlannedLetter(job: standing.job, wait: WaitingPage.Wait($0)) })
+            let reason = job.waiting(forPartition: question.partition, offset: question.offset, now: now)
+            question.answer(reason.map { Explanation.PlannedLetter(job: job.job, wait: WaitingPage.Wait($0)) })
         }
     }
 }

@@ -96,12 +96,12 @@ private struct ReplayPlace: Sendable {
         let report = try replayer.replay(
             plan, rules, options, state: state, isStopping: { control.isStopping },
             pause: { control.pause.map { ReplayPause(by: $0.by, since: $0.since) } },
-            onTurn: { standing in
-                questions.answer(standing)
-                let progress = standing.progress
-                guard progress.batch > 0 else { return control.report(.object(standing.waitsMembers)) }
+            onTurn: { job, now in
+                questions.answer(job, now)
+                let progress = job.progress
+                guard progress.batch > 0 else { return control.report(.object(job.waitsMembers(now))) }
                 log.withLock { $0.note(progress) }
-                control.report(progress.object(standing, log.withLock { $0.object }))
+                control.report(progress.object(job.waitsMembers(now), log.withLock { $0.object }))
             })
         return report.jobEnd(log.withLock { $0.object }, watchedTopic: replayer.context.watchedTopic)
     }
@@ -116,9 +116,9 @@ private struct ReplayPlace: Sendable {
         defer { state.close() }
         let (job, count, failure) = try replayer.resolve(
             plan, selection: selection, note: note, state: state,
-            onTurn: { standing in
-                questions.answer(standing)
-                control.report(.object(standing.waitsMembers))
+            onTurn: { job, now in
+                questions.answer(job, now)
+                control.report(.object(job.waitsMembers(now)))
             })
         let report: JSONValue = ["job": .string(job), "resolved": .integer(count)]
         if let failure { return JobEnd(.failed, "\(failure); \(count) resolved", report: report) }
@@ -126,17 +126,17 @@ private struct ReplayPlace: Sendable {
     }
 }
 
-extension ReplayStanding {
+extension ReplayMachine {
     /// The reason why the job waits; empty while it works.
-    fileprivate var waitsMembers: [JSONValue.Member] {
-        wait.map { [.init("waits", $0.json.safe)] } ?? []
+    fileprivate func waitsMembers(_ now: Moment) -> [JSONValue.Member] {
+        wait(now: now).map { [.init("waits", $0.json.safe)] } ?? []
     }
 }
 
 extension ReplayProgress {
-    fileprivate func object(_ standing: ReplayStanding, _ batches: JSONValue) -> JSONValue {
+    fileprivate func object(_ waits: [JSONValue.Member], _ batches: JSONValue) -> JSONValue {
         .object(
-            [.init("batch", .integer(batch)), .init("planned", .integer(planned))] + standing.waitsMembers
+            [.init("batch", .integer(batch)), .init("planned", .integer(planned))] + waits
                 + counts.map { JSONValue.Member($0.name, .integer($0.count)) } + [.init("batches", batches)])
     }
 }

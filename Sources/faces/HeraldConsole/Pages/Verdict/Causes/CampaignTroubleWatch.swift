@@ -96,6 +96,6 @@ struct CampaignTrouble: Sendable, Equatable {
         guard let share else {
             return "; it pauses when half of a worker's latest calls are rejected with one status"
         }
-        return "; it pauses when more than \(CampaignWords.percent(share)) fail after its start or its last resume"
+        return "; it pauses when more than \(ShareText.text(share)) fail after its start or its last resume"
     }
 }

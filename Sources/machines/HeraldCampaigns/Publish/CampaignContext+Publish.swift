@@ -1,0 +1,44 @@
+internal import Glibc
+internal import HeraldDriver
+package import HeraldTime
+package import HeraldTools
+
+extension CampaignContext {
+    /// Publishes a campaign to its end, or until something ends it, and waits for the outcomes; starting it again,
+    /// anywhere, goes on with the rest.
+    ///
+    /// ``CampaignMachine`` decides, ``CampaignClients`` carries out. Blocks.
+    ///
+    /// - Parameters:
+    ///   - recipients: those that the preview has marked; give the only copy away, because it may be large.
+    ///   - lookAtTopics: what ``layout(reach:admin:isWriting:)`` says by now: topics may grow.
+    ///   - onNews: called with what people want to know, once.
+    ///   - onTurn: called often with how it stands.
+    package func publish(
+        _ order: CampaignOrder, _ layout: Layout, audience: Audience, preview: AudiencePreview,
+        recipients: consuming RecipientSet, lookAtTopics: @escaping () throws -> Layout,
+        isStopping: @escaping @Sendable () -> Bool, onNews: @escaping (PublishNews) -> Void,
+        onTurn: @escaping (CampaignMachine, Moment) -> Void
+    ) -> (end: PublicationEnd, progress: PublishProgress) {
+        let machine = CampaignMachine(
+            AudiencePublication(
+                order, self,
+                audience: AudiencePublication.AudienceCounts(
+                    recipients: preview.recipients, repeats: preview.repeats, invalid: preview.invalid,
+                    mark: preview.mark, beginsWith: preview.beginsWith, comparedTo: preview.comparedTo),
+                process: getpid(), recipients: recipients), writer: BatchWriter.Configuration(writerProperties))
+        let clients: CampaignClients
+        do {
+            clients = try CampaignClients(
+                self, layout, order, audience: audience,
+                owner: CampaignClients.Owner(isStopping: isStopping, onNews: onNews, onTurn: onTurn),
+                lookAtTopics: lookAtTopics)
+        } catch {
+            return (.failed(ToolFailure("\(error)")), machine.progress)
+        }
+        defer { clients.close() }
+        let driver = JobDriver(consume machine, io: clients)
+        driver.run()
+        return (driver.machine.end ?? .interrupted, driver.machine.progress)
+    }
+}
