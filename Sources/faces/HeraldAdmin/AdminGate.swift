@@ -19,7 +19,6 @@ struct AdminGate: Sendable {
         self.token = token
     }
 
-    /// What stands in the way of this request.
     func refusal(of request: HTTPRequest) -> Refusal? {
         guard let token else {
             guard isLoopback else {

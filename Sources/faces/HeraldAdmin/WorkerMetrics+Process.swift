@@ -1,7 +1,6 @@
 import HeraldTelemetry
 import HeraldTime
 
-/// What is known of the process at one moment.
 struct ProcessFacts: Sendable {
     let facts: AdminServer.Facts
     /// When the client certificate for the brokers ends; `nil` without one.

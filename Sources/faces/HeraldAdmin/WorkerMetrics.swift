@@ -23,7 +23,6 @@ public enum WorkerMetrics {
         }
     }
 
-    /// What all samples come from.
     struct Source: Sendable {
         let report: WorkerReport
         let process: ProcessFacts
@@ -31,17 +30,14 @@ public enum WorkerMetrics {
 
         var readiness: Readiness { Readiness(report, now: now.monotonic) }
 
-        /// The sum over all lanes.
         func sum(_ value: (LaneReport) -> Int) -> Int { report.lanes.reduce(0) { $0 + value($1) } }
     }
 
     /// All declarations, in the order of the output.
     public static var declarations: [MetricDeclaration] { all.map(\.declaration) }
 
-    /// All metrics with their values.
     static let all: [Metric] = delivery + state + kafka + process
 
-    /// The whole page.
     static func text(
         _ report: WorkerReport, _ process: ProcessFacts, _ format: MetricsFormat, now: Moment
     ) -> [UInt8] {
@@ -54,7 +50,6 @@ public enum WorkerMetrics {
         return writer.finish()
     }
 
-    /// A metric that is the sum over all lanes.
     static func sum(
         _ name: String, _ kind: MetricDeclaration.Kind, _ help: String, _ value: @escaping @Sendable (LaneReport) -> Int
     ) -> Metric {

@@ -1,5 +1,5 @@
 /// One page's part of the console: its routes and its background work.
-package protocol ConsolePart: Sendable {
+protocol ConsolePart: Sendable {
     var routes: [ConsoleRoute] { get }
 
     /// Starts the background work, before the console is served.

@@ -26,7 +26,6 @@ package final class ConsoleProcess: Sendable {
         port.withLock { $0 = taken }
     }
 
-    /// The address served, as `host:port`.
     package var address: String { server.address }
 
     /// A link that signs one browser in as operator; it voids the previous one.
@@ -56,7 +55,6 @@ package final class ConsoleProcess: Sendable {
 }
 
 extension ConsoleServer.Configuration {
-    /// Whether only this machine can connect.
     package var isOnLoopback: Bool { host == "::1" || host.hasPrefix("127.") }
 
     /// The key is in the fragment, which browsers do not send.

@@ -42,16 +42,10 @@ package enum Stage: String, Sendable, CaseIterable {
 
     /// Whether it belongs to the backend's half; the two halves run side by side.
     package var isBackend: Bool {
-        switch self {
-        case .backendName, .backendPort, .backendTLS, .backendAnswer, .backendLogin, .clock: true
-        case .brokerNames, .brokerPorts, .brokerTLS, .brokerLogin, .brokers, .topics, .reading, .group,
-            .transactionalID, .writing, .transaction, .publishers:
-            false
-        }
+        [.backendName, .backendPort, .backendTLS, .backendAnswer, .backendLogin, .clock].contains(self)
     }
 }
 
-/// What a stage found.
 package struct StageReport: Sendable, Equatable {
     /// One entry for each thing that was looked at; none when there was nothing to look at.
     package var checks: [Check]
@@ -64,5 +58,10 @@ package struct StageReport: Sendable, Equatable {
     package init(_ checks: [Check], isDeadEnd: Bool? = nil) {
         self.checks = checks
         self.isDeadEnd = isDeadEnd ?? (!checks.isEmpty && checks.allSatisfy { $0.verdict == .failed })
+    }
+
+    /// What it found of the one thing that it looked at.
+    init(_ stage: Stage, _ subject: String, _ verdict: Verdict, _ detail: String, fix: String? = nil) {
+        self.init([Check(stage, subject, verdict, detail, fix: fix)])
     }
 }

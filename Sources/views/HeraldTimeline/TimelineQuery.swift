@@ -3,7 +3,6 @@ package import HeraldTime
 
 /// Whose events are looked for.
 package struct TimelineQuery: Sendable, Equatable {
-    /// The events of this user.
     package var user: String?
     /// The events with this id: the publisher's, or `topic/partition/offset`.
     package var id: String?

@@ -10,7 +10,6 @@ internal import HeraldTools
 ///
 /// One is used for record after record.
 struct TimelineRecords {
-    /// What kind of topic a record is of.
     enum Kind: Sendable {
         case request
         case retry

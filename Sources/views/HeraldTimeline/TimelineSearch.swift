@@ -26,7 +26,6 @@ package struct TimelineSearch: Sendable {
         self.decoder = decoder
     }
 
-    /// What was found.
     package struct Found: Sendable {
         package var timelines: [EventTimeline]
         /// Topics that there are not, or that this user may not read, with the reason.

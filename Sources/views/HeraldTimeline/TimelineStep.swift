@@ -4,7 +4,6 @@ package import HeraldTime
 
 /// One thing that happened to an event.
 package struct TimelineStep: Sendable, Equatable {
-    /// What happened.
     package enum Kind: Sendable, Equatable {
         /// A service published it.
         case published(notBefore: WallTime?, expiresAt: WallTime?)
@@ -22,9 +21,7 @@ package struct TimelineStep: Sendable, Equatable {
         case reported(NotificationFeedback)
     }
 
-    /// When.
     package let at: WallTime
-    /// What.
     package let kind: Kind
     /// The record that tells it.
     package let record: Origin

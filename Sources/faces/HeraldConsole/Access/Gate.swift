@@ -10,7 +10,6 @@ final class Gate: Sendable {
         var credential: Credential
     }
 
-    /// The credential of a request.
     enum Credential: Sendable, Equatable {
         /// The secret name of a session.
         case session(String)

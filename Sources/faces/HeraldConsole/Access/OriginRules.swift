@@ -14,7 +14,6 @@ struct OriginRules: Sendable {
         self.hosts = Set(hosts.map { $0.lowercased() })
     }
 
-    /// The reason for refusing a request; `nil` to accept it.
     func refusal(of request: HTTPRequest) -> String? {
         guard let host = request.headers["Host"] else { return "the request has no Host header" }
         guard isKnown(host) else {

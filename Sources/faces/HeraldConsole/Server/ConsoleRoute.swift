@@ -1,8 +1,7 @@
 /// One address of the console's interface, and the right it needs.
-package struct ConsoleRoute: Sendable {
-    package typealias Handler = @Sendable (ConsoleRequest) throws -> ConsoleAnswer
+struct ConsoleRoute: Sendable {
+    typealias Handler = @Sendable (ConsoleRequest) throws -> ConsoleAnswer
 
-    /// The right that a route needs.
     enum Need: Sendable {
         case look
         /// An operator; it changes nothing in Kafka but the audit.
@@ -19,17 +18,17 @@ package struct ConsoleRoute: Sendable {
     /// A route that reads; every signed-in viewer may use it.
     ///
     /// - Parameter pattern: such as `/api/failures/letters/*`; a star matches one segment.
-    package static func get(_ pattern: String, _ handler: @escaping Handler) -> Self {
+    static func get(_ pattern: String, _ handler: @escaping Handler) -> Self {
         Self(method: "GET", need: .look, pattern: pattern.split(separator: "/"), handler: handler)
     }
 
     /// A route for operators only, which changes nothing but the audit.
-    package static func operate(_ pattern: String, _ handler: @escaping Handler) -> Self {
+    static func operate(_ pattern: String, _ handler: @escaping Handler) -> Self {
         Self(method: "POST", need: .operate, pattern: pattern.split(separator: "/"), handler: handler)
     }
 
     /// A route that changes things: for operators, on a console that allows changes.
-    package static func change(_ pattern: String, _ handler: @escaping Handler) -> Self {
+    static func change(_ pattern: String, _ handler: @escaping Handler) -> Self {
         Self(method: "POST", need: .change, pattern: pattern.split(separator: "/"), handler: handler)
     }
 

@@ -1,6 +1,6 @@
 package import HeraldHTTP
 internal import HeraldText
-package import HeraldThreads
+internal import HeraldThreads
 internal import HeraldTime
 
 /// The console: its page, its interface, and the access to them.
@@ -14,7 +14,6 @@ internal import HeraldTime
 ///
 /// Handlers of routes run on their own threads, so that they never block the server.
 package final class ConsoleServer: Sendable {
-    /// Its address and its access rules.
     package struct Configuration: Sendable {
         package var host = "127.0.0.1"
         package var port: UInt16 = 9_465
@@ -42,20 +41,18 @@ package final class ConsoleServer: Sendable {
     private static let threadCount = 16
     private static let beat = Duration.seconds(5)
 
-    package var port: UInt16 { server.port }
-    /// Its address, as `host:port`.
-    package var address: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+    var port: UInt16 { server.port }
+    var address: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 
     private let host: String
     private let server: HTTPServer
     private let service: Service
-    private let beating: OwnThread
-    private let end: Wakeup
+    private let beating: RepeatedWork
 
     /// Listens and serves.
     ///
     /// - Parameter onLinkUse: called with the next link's key when a one-time link was used.
-    package init(
+    init(
         _ configuration: Configuration, routes: [ConsoleRoute], news: ConsoleNews,
         onLinkUse: @escaping @Sendable (String) -> Void
     ) throws(SystemError) {
@@ -74,29 +71,24 @@ package final class ConsoleServer: Sendable {
         let service = Service(
             gate: gate, links: configuration.links, routes: routes, news: news,
             threads: try WorkerThreads(name: "console", count: Self.threadCount), onLinkUse: onLinkUse)
-        let end = try Wakeup()
         self.service = service
-        self.end = end
         host = configuration.host
-        beating = try OwnThread(name: "console-beat") { [tokens = configuration.tokens] in
-            while !end.wait(for: Self.beat) {
-                let now = SystemClock.monotonic()
-                // Mistakes in it are reported even without requests.
-                _ = tokens?.entries(now: now)
-                news.beat { gate.isWelcome($0, now: now) }
-            }
+        beating = try RepeatedWork(name: "console-beat", every: Self.beat) { [tokens = configuration.tokens] in
+            let now = SystemClock.monotonic()
+            // Mistakes in it are reported even without requests.
+            _ = tokens?.entries(now: now)
+            news.beat { gate.isWelcome($0, now: now) }
         }
         settings.bodyRule = { service.bodyDecision(on: $0) }
         server = try HTTPServer(settings) { service.answer($0).hardened }
     }
 
     /// The key of a one-time link; it voids the previous one.
-    package func newOneTimeKey() -> String { service.gate.newOneTimeKey() }
+    func newOneTimeKey() -> String { service.gate.newOneTimeKey() }
 
     /// Closes the port, and waits for running handlers.
-    package func stop() {
-        end.signal()
-        beating.join()
+    func stop() {
+        beating.stop()
         server.stop()
         service.threads.stop()
     }
@@ -133,11 +125,9 @@ extension HTTPResponse {
         return response
     }
 
-    /// Adds the security headers to a handler's answer.
     fileprivate static func hardened(_ answer: ConsoleAnswer) -> HTTPResponse { answer.response.hardened }
 }
 
-/// The server's handling of requests.
 private final class Service: Sendable {
     let gate: Gate
     let threads: WorkerThreads

@@ -3,17 +3,15 @@ internal import HeraldText
 internal import HeraldTools
 
 /// The reason for refusing a request, with its HTTP status.
-package struct Refused: Error, Equatable, CustomStringConvertible {
-    package let status: Int
-    /// A sentence for people.
-    package let description: String
+struct Refused: Error, Equatable, CustomStringConvertible {
+    let status: Int
+    let description: String
 
-    package init(_ description: String, status: Int) {
+    init(_ description: String, status: Int) {
         self.description = description
         self.status = status
     }
 
-    /// The refusal for a handler's error.
     init(_ error: any Error) {
         self =
             switch error {

@@ -8,24 +8,8 @@ extension BrokerExaminer {
     /// permission on the follower's group.
     func examineFollower() -> [Check] {
         guard let group = plan.feedbackGroup else { return [] }
-        let id = Self.transactionalID(group)
-        do throws(KafkaError) {
-            let probe = try TransactionProbe(properties: plan.writerProperties, id: id, timeLeft: timeLeft)
-            defer { probe.close() }
-            try probe.claim()
-            return [Check(.transactionalID, id, .passed, "claimed")] + followerRead(group, probe)
-        } catch {
-            // Its own name may be allowed alone; to try that one would end a follower that runs.
-            let isForbidden = error.kind == .forbidden
-            return [
-                Check(
-                    .transactionalID, id, .warning,
-                    (isForbidden ? "not allowed" : error.wordsInFull) + Self.followerPurpose,
-                    fix: isForbidden
-                        ? "\(KafkaPermission(.write, on: .transactionalIDs(prefix: group)))"
-                        : "look at the brokers, and at the internal topic __transaction_state")
-            ]
-        }
+        let (probe, check) = claimed(of: group, prefix: group, because: Self.followerPurpose) { _ in .warning }
+        return [check] + (probe.map { followerRead(group, $0) } ?? [])
     }
 
     static let followerPurpose = " (herald feedback needs it)"
@@ -35,9 +19,9 @@ extension BrokerExaminer {
         guard let partition = results.flatMap(Self.servedPartition(of:)), !lacksCoordinator else { return [] }
         let refusal: KafkaError?
         do throws(KafkaError) {
-            let reader = try ReadProbe(properties: plan.readerProperties + [("group.id", group)])
-            readers.append(reader)
-            guard let metadata = reader.groupMetadata else { return [] }
+            let reader = try Consumer(properties: plan.readerProperties + [("group.id", group)])
+            clients.readers.append(reader)
+            guard let metadata = reader.groupMetadata() else { return [] }
             refusal = probe.sendRefusedOffset(of: partition, group: metadata).refusal
         } catch {
             refusal = error

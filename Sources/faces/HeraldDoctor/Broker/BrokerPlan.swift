@@ -4,7 +4,6 @@ package import HeraldTools
 
 /// What the brokers' half of an examination is about, from the settings.
 package struct BrokerPlan: Sendable {
-    /// Addresses as `host:port`.
     package var bootstrapServers: [String]
     package var clientProperties: ClientProperties
     /// A reader that joins no group and sees what is not committed, too.

@@ -12,7 +12,6 @@ final class AuditReader {
     private let topic: String
     private let partitions: [Int32]
 
-    /// - Parameter properties: librdkafka's, `read_committed`.
     init(properties: ClientProperties, topic: String, partitions: [Int32]) throws {
         self.topic = topic
         self.partitions = partitions
@@ -36,7 +35,6 @@ final class AuditReader {
         }
     }
 
-    /// The records at these offsets.
     func records(_ ranges: [Int32: Range<Int64>]) throws -> [AuditRecord] {
         var starts: [TopicPartition: TopicReader.Start] = [:]
         var ends: [TopicPartition: Int64] = [:]

@@ -10,7 +10,6 @@ struct CampaignDraft: Sendable {
     static let mostRecipients = 10_000_000
     static let keptInvalidLines = 10_000
 
-    /// The result of the preview.
     final class Outcome: Sendable {
         let preview: CampaignPreview
         let audience: Audience
@@ -30,7 +29,6 @@ struct CampaignDraft: Sendable {
     let hash: String
     var order: CampaignOrder
     let form: StartForm
-    /// The name of the audience's file.
     let file: String
     var passed = 0
     var total = 0

@@ -36,7 +36,6 @@ struct CampaignService: Sendable {
         return reader.index
     }
 
-    /// The facts about a campaign.
     static func campaign(_ name: String, in index: CampaignIndex) throws -> CampaignIndex.Campaign {
         if let campaign = index.campaign(name) { return campaign }
         throw Refused("there is no campaign \(SafeText.quoted(name, limit: 64))", status: 404)
@@ -51,7 +50,6 @@ struct CampaignService: Sendable {
         return ControlPlan(order, status)
     }
 
-    /// The equivalent command.
     static func command(_ order: ControlOrder, of name: String, reason: String?) -> [String] {
         var words = ["herald", "campaign", order.rawValue, name]
         if let reason, order != .resume { words += ["--reason", reason] }

@@ -38,7 +38,7 @@ final class FailuresPart: ConsolePart {
         self.failures = failures
         follower = try LetterFollower(context, failures) { news.publish("failures", $0.object) }
         queries = LetterQueries(context, failures, follower, board)
-        planner = ReplayPlanner(context, failures, queries, board)
+        planner = try ReplayPlanner(context, failures, queries, board)
         starter = ReplayStarter(context: context, failures: failures, planner: planner, jobs: jobs)
     }
 

@@ -1,6 +1,7 @@
 internal import HeraldEvents
 internal import HeraldReplay
 internal import HeraldText
+internal import HeraldThreads
 internal import HeraldTime
 internal import HeraldTimeline
 internal import HeraldTools
@@ -19,7 +20,7 @@ final class FindPart: ConsolePart {
     /// The job of this console that plans to replay a dead letter, and the reason why it has not yet.
     private let planned: PlannedLetters
     private let searches: AskedTasks<EventSearch>
-    private let housekeeping: Housekeeping
+    private let housekeeping: RepeatedWork
 
     typealias PlannedLetters = @Sendable (_ partition: Int32, _ offset: Int64) throws -> Explanation.PlannedLetter?
 
@@ -30,10 +31,8 @@ final class FindPart: ConsolePart {
         let searches = try AskedTasks<EventSearch>(
             name: "search", most: 4, busy: "four searches are at work; wait until one has ended")
         self.searches = searches
-        housekeeping = try Housekeeping { searches.sweep() }
+        housekeeping = try RepeatedWork(name: "housekeeping", every: .seconds(30)) { searches.sweep() }
     }
-
-    func start() throws { try housekeeping.start() }
 
     func stop() {
         housekeeping.stop()

@@ -21,7 +21,6 @@ package struct TimelineContext: Sendable {
         self.situation = situation
     }
 
-    /// The reason for an event's current state, and the ways to change it.
     func explanation(
         of event: EventTimeline, in found: TimelineSearch.Found, planned: Explanation.PlannedLetter?, now: WallTime
     ) throws -> Explanation {

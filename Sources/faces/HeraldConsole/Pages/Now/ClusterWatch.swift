@@ -2,12 +2,10 @@ import HeraldThreads
 
 /// Looks at the cluster again and again, on a thread of its own, for as long as the console runs.
 protocol ClusterWatch: AnyObject, Sendable {
-    /// The name of its thread.
     static var threadName: String { get }
     /// Ends the pauses, and with them the looking.
     var wakeup: Wakeup { get }
 
-    /// Looks, until the wake-up is signalled.
     func run()
 }
 

@@ -1,6 +1,5 @@
 import HeraldTime
 
-/// What was so at one moment, over all workers.
 struct NowPoint: Sendable, Equatable {
     var at: WallTime
     /// Notifications that ended each second, by push service and outcome; those that are 0 are left out.
@@ -22,13 +21,11 @@ struct NowPoint: Sendable, Equatable {
     /// Workers that answer, and those of them that deliver.
     var workers = 0
     var ready = 0
-    /// The outages that are on anywhere.
     var outages: [String] = []
 }
 
 /// The points of the last minutes; the oldest make room.
 struct NowHistory: Sendable {
-    /// A point every so often.
     static let step = Duration.seconds(2)
     /// Ten minutes.
     static let capacity = 300

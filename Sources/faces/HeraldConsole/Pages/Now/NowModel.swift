@@ -3,7 +3,6 @@ import HeraldTools
 
 /// Makes verdicts and history of what the watches see: pure.
 struct NowModel: Sendable {
-    /// What was seen at one moment.
     struct Snapshot: Sendable {
         var now: WallTime
         var workers: [WorkerObservation] = []
@@ -13,7 +12,6 @@ struct NowModel: Sendable {
         /// What keeps the console from reading them.
         var lettersProblem: String?
         var evidence = Evidence()
-        /// Campaigns whose own events fail.
         var campaigns: [CampaignTrouble] = []
     }
 
@@ -29,7 +27,6 @@ struct NowModel: Sendable {
 
     init() {}
 
-    /// Takes what is seen now.
     mutating func look(_ snapshot: Snapshot) {
         self.snapshot = snapshot
         let point = point(snapshot)
@@ -78,7 +75,6 @@ struct NowModel: Sendable {
         return workers.filter { $0.status?.isReady == false }
     }
 
-    /// Where the workers' admin ports are.
     static func addresses(_ plan: NowPlan, _ group: GroupKnowledge) -> [String] {
         let members = group.observation?.members ?? []
         let known = WorkerSurvey.addresses(of: members, named: plan.workers, listen: plan.listen)

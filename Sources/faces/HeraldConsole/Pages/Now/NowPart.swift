@@ -17,8 +17,7 @@ final class NowPart: ConsolePart {
     private let letters: Letters
     private let begin = SystemClock.wall()
     private let model = Guarded(NowModel())
-    private let wakeup: Wakeup
-    private let looking = Guarded<OwnThread?>(nil)
+    private let looking = Guarded<RepeatedWork?>(nil)
 
     /// What the page Failures knows of the dead letters since a moment.
     struct Letters: Sendable {
@@ -44,7 +43,6 @@ final class NowPart: ConsolePart {
         evidence = try EvidenceWatch(plan)
         campaigns = try CampaignTroubleWatch(plan)
         past = try PastWatch(plan, decoder: decoder)
-        wakeup = try Wakeup()
     }
 
     var routes: [ConsoleRoute] {
@@ -58,15 +56,12 @@ final class NowPart: ConsolePart {
     func start() throws {
         look()
         for watch in watches { try watch.start() }
-        let thread = try OwnThread(name: "console-now") { [self] in
-            while !wakeup.wait(for: NowHistory.step) { look() }
-        }
-        looking.withLock { $0 = thread }
+        let work = try RepeatedWork(name: "console-now", every: NowHistory.step, isDone: true) { [self] in look() }
+        looking.withLock { $0 = work }
     }
 
     func stop() {
-        wakeup.signal()
-        looking.withLock { $0 }?.join()
+        looking.withLock { $0 }?.stop()
         workers.stop()
         for watch in watches { watch.stop() }
     }

@@ -5,7 +5,6 @@ package import HeraldTools
 /// What the pages Verdict and Now watch, from the settings.
 package struct NowPlan: Sendable {
     package var topics: Topics
-    /// The delays whose topics are watched.
     package var delays: [DelayName]
     package var group: String
     package var reach: ClusterReach

@@ -54,7 +54,6 @@ struct ToldFinding: Sendable, Equatable {
 
 /// What is the matter, in one word, with what else there is.
 struct Verdict: Sendable, Equatable {
-    /// The worst.
     var first: ToldFinding
     /// The worse before the better.
     var others: [ToldFinding]
@@ -77,7 +76,6 @@ struct DeadLetterCause: Sendable, Equatable {
     var pattern: FailurePattern?
 }
 
-/// What a verdict is made of.
 struct Situation: Sendable {
     var now: WallTime
     var workers: [WorkerObservation] = []
@@ -88,13 +86,11 @@ struct Situation: Sendable {
     var lettersProblem: String?
     /// The status with which a push service's calls are refused, where the retries tell one: 401 or 403.
     var refusals: [String: Int64] = [:]
-    /// How each push service's newest calls ended.
     var calls: [String: ServiceCalls] = [:]
     /// What the newest retries say, where no worker's word is known.
     var retryTroubles: [RetryTrouble] = []
     /// What the calls of push services that deliver nothing have in common.
     var deadPatterns: [String: FailurePattern] = [:]
-    /// Campaigns whose own events fail.
     var campaigns: [CampaignTrouble] = []
     /// Notifications that ended each second, at present.
     var notificationsPerSecond = 0.0

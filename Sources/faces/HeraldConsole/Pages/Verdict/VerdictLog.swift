@@ -14,7 +14,6 @@ struct VerdictLog: Sendable {
         var seen: WallTime
         /// When it was seen last, or its end.
         var to: WallTime
-        /// Whether the verdict has it now.
         var isPresent = true
         /// Whether what comes now under its name is another one.
         var isOver = false

@@ -12,7 +12,6 @@ extension VerdictRules {
 
     private typealias Calls = (service: String, calls: ServiceCalls)
 
-    /// One way in which calls go wrong.
     private struct Trouble: Sendable {
         var key: FindingKey
         /// It is told above this share.

@@ -10,7 +10,6 @@ internal import HeraldTools
 ///
 /// It survives absent brokers and recreated topics by starting again. Any thread may use it.
 final class LetterFollower: Sendable {
-    /// The knowledge at one time.
     struct Snapshot: Sendable {
         var status = FollowerStatus.reading(passed: 0, total: 0)
         var index: LetterIndex
@@ -88,11 +87,25 @@ final class LetterFollower: Sendable {
         try marks?.catchUp()
         note(marks)
         try reader.follow(from: starts)
-        guard try readToEnd(reader) else { return }
-        try reader.goOn()
-        state.withLock { $0.status = .current }
-        onNews(snapshot)
-        try goOn(replayer, reader, marks)
+        var (lastNews, lastSurvey) = (ContinuousClock.now, ContinuousClock.now)
+        var results: ResultsReader?
+        defer { results?.close() }
+        var isBusy = false
+        while !isStopping {
+            isBusy = try poll(reader, wait: isBusy ? .zero : Self.wait)
+            if let marks, try marks.poll() { note(marks) }
+            if results == nil, let marks { results = try replayer.replayResults(of: marks.marks) }
+            if let results, try poll(results) { isBusy = true }
+            let now = ContinuousClock.now
+            if now - lastNews >= Self.newsInterval {
+                lastNews = now
+                onNews(snapshot)
+            }
+            if now - lastSurvey >= Self.surveyInterval {
+                lastSurvey = now
+                try survey(replayer, reader)
+            }
+        }
     }
 
     /// Forgets everything and chooses where to begin, so that the current letters fit.
@@ -115,58 +128,21 @@ final class LetterFollower: Sendable {
         }
     }
 
-    /// Reads to the current end; returns `false` when stopping.
-    private func readToEnd(_ reader: DeadLetterReader) throws -> Bool {
-        var lastNews = ContinuousClock.now
-        var steps = 0
-        while true {
-            steps += 1
-            switch try reader.next(wait: Self.wait) {
-            case .end: return true
-            case .entry:
-                state.withLock { $0.index.add(&reader.entry) }
-                if steps % 1_024 != 0 { continue }
-            case .nothing: break
-            }
-            if isStopping { return false }
-            let (passed, total) = reader.progress
-            state.withLock { $0.status = .reading(passed: passed, total: total) }
-            guard ContinuousClock.now - lastNews >= Self.newsInterval else { continue }
-            lastNews = .now
-            onNews(snapshot)
-        }
-    }
-
-    private func goOn(_ replayer: Replayer, _ reader: DeadLetterReader, _ marks: StateReader?) throws {
-        var (lastNews, lastSurvey) = (ContinuousClock.now, ContinuousClock.now)
-        var results: ResultsReader?
-        defer { results?.close() }
-        var isBusy = false
-        while !isStopping {
-            isBusy = try poll(reader, wait: isBusy ? .zero : Self.wait)
-            if let marks, try marks.poll() { note(marks) }
-            if results == nil, let marks { results = try replayer.replayResults(of: marks.marks) }
-            if let results, try poll(results) { isBusy = true }
-            let now = ContinuousClock.now
-            if now - lastNews >= Self.newsInterval {
-                lastNews = now
-                onNews(snapshot)
-            }
-            if now - lastSurvey >= Self.surveyInterval {
-                lastSurvey = now
-                try survey(replayer, reader)
-            }
-        }
-    }
-
     /// Reads new records; returns whether there may be more.
     private func poll(_ reader: DeadLetterReader, wait: Milliseconds) throws -> Bool {
         for number in 0..<1_024 {
             switch try reader.next(wait: number == 0 ? wait : .zero) {
             case .entry: state.withLock { $0.index.add(&reader.entry) }
-            case .nothing, .end: return number > 0
+            case .nothing: return number > 0
+            case .end:
+                try reader.goOn()
+                state.withLock { $0.status = .current }
+                onNews(snapshot)
+                return true
             }
         }
+        let (passed, total) = reader.progress
+        state.withLock { if $0.status != .current { $0.status = .reading(passed: passed, total: total) } }
         return true
     }
 
@@ -207,7 +183,6 @@ final class LetterFollower: Sendable {
     }
 }
 
-/// The follower's progress.
 enum FollowerStatus: Sendable, Equatable {
     case reading(passed: Int64, total: Int64)
     case current
@@ -218,7 +193,6 @@ enum FollowerStatus: Sendable, Equatable {
 /// The lease on the dead letters as last seen, and whether its job is alive.
 struct LeaseWatch: Sendable {
     private(set) var lease: Lease?
-    /// The time of its last change.
     private var changedAt = ContinuousClock.now
 
     /// Notes the lease as last read; `nil` when there never was one.

@@ -2,10 +2,8 @@ internal import HeraldEvents
 internal import HeraldReplay
 internal import HeraldTime
 
-/// An answer of the index.
 struct IndexAnswer<Value> {
     var value: Value
-    /// The number of matching dead letters.
     var matched: Int
     /// Whether it knew enough about all of them.
     var isCertain: Bool

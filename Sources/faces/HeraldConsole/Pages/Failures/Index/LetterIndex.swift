@@ -64,8 +64,6 @@ struct LetterIndex: Sendable {
         }
     }
 
-    subscript(partition: Int32, offset: Int64) -> LetterRow? { partitions[partition]?[offset: offset] }
-
     /// Visits the rows that satisfy a condition.
     ///
     /// - Parameter isOver: whether it takes too long; called from time to time.

@@ -66,7 +66,6 @@ struct NumberedValues<Value: Hashable & Sendable>: Sendable {
     subscript(number: UInt32) -> Value? { number == Self.unknown ? nil : all[Int(number)] }
 }
 
-/// The tables that rows refer to by number.
 struct LetterTables: Sendable {
     var traits = NumberedValues<LetterTraits>(byteLimit: 32 << 20)
     /// The inner `nil` stands for letters without a campaign.
@@ -90,7 +89,6 @@ struct LetterTables: Sendable {
 }
 
 extension LetterTraits {
-    /// The approximate memory size.
     fileprivate var byteCount: Int {
         let texts = [reasonText, source, topic, pushServicesText].reduce(0) { $0 + ($1?.utf8.count ?? 0) }
         return 320 + texts + pushServices.reduce(0) { $0 + $1.utf8.count + 16 }

@@ -75,7 +75,6 @@ struct LetterFilter: Decodable, Sendable, Equatable {
         return moment
     }
 
-    /// The filter as words of a command.
     var words: [String] {
         var words: [String] = []
         if let group { words += ["--group", group] }

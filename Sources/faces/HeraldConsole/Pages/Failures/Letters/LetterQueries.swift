@@ -7,11 +7,9 @@ internal import HeraldTools
 
 /// The page's queries about dead letters: the index answers, or the topic where the index does not know enough.
 final class LetterQueries: Sendable {
-    /// The maximum number of groups in one answer.
     private static let groupLimit = 200
     /// The maximum number of letters with one id; a name with more is not an id.
     static let letterLimit = 100
-    /// The longest time that a viewer waits.
     private static let patience = Duration.seconds(20)
     /// The time limit of the index; after it the topic is asked, which shows a part.
     private static let indexPatience = Duration.seconds(5)
@@ -33,7 +31,6 @@ final class LetterQueries: Sendable {
         self.follower = follower
     }
 
-    /// A timer that tells whether an answer of the index takes too long.
     private static func timer() -> () -> Bool {
         let end = ContinuousClock.now + indexPatience
         return { ContinuousClock.now >= end }
@@ -164,7 +161,6 @@ final class LetterQueries: Sendable {
         }
     }
 
-    /// The dead letters at a place or with an id.
     func entries(named name: String, _ snapshot: LetterFollower.Snapshot) throws -> [DeadLetterEntry] {
         var filter = LetterFilter()
         filter.ids = [name]
@@ -249,7 +245,6 @@ extension MarkRecord {
 }
 
 extension LetterOrder {
-    /// The position as a text for addresses.
     var cursor: String { "\(moment.milliseconds):\(partition):\(offset)" }
 
     init?(cursor: String) {

@@ -10,7 +10,6 @@ struct BatchLog: Sendable {
         var failed = 0
     }
 
-    /// The number of batches shown, the last ones.
     private static let limit = 50
     private(set) var batches: [Batch] = []
     private var before = ReplayProgress()

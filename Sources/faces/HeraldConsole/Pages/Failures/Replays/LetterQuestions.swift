@@ -44,7 +44,6 @@ final class LetterQuestions: Sendable {
         return answer.withLock { $0 }
     }
 
-    /// Answers the open questions.
     func answer(_ standing: ReplayStanding) {
         let open = state.withLock { state in
             defer { state.open = [] }

@@ -10,7 +10,6 @@ struct PlanRequest: Decodable, Sendable {
         case replay, resolve
     }
 
-    /// The changes to make in each.
     struct Change: Decodable, Sendable {
         var user: String?
         var message: String?
@@ -38,7 +37,6 @@ struct PlanRequest: Decodable, Sendable {
     /// Such as `10m`.
     var wait: String?
 
-    /// The options of the replay.
     func options(_ selection: Selection) throws(InvalidArgument) -> ReplayOptions {
         var options = ReplayOptions()
         if let ramp {
@@ -103,7 +101,6 @@ struct PlanRequest: Decodable, Sendable {
         return resolved
     }
 
-    /// The equivalent command.
     func command(configuration: String?) -> [String] {
         var words = ["herald", "dlq", (kind ?? .replay).rawValue] + filter.words
         if kind != .resolve {

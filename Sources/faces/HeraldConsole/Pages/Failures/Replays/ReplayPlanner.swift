@@ -5,22 +5,21 @@ internal import HeraldThreads
 internal import HeraldTime
 internal import HeraldTools
 
-/// Makes plans, each on its own thread, because a topic of millions takes time to read.
+/// Makes plans on threads of its own, because a topic of millions takes time to read.
 final class ReplayPlanner: Sendable {
-    /// The maximum number of concurrent plans; each reads the topic.
-    private static let limit = 3
-
     let cache = PlanCache()
     private let context: ReplayContext
     private let failures: FailuresContext
     private let queries: LetterQueries
     private let board: TroubleBoard
     private let isStopping = Guarded(false)
-    private let threads = Guarded<[String: OwnThread]>([:])
+    /// Each plan reads the topic; further ones wait.
+    private let threads: WorkerThreads
 
     init(
         _ context: ReplayContext, _ failures: FailuresContext, _ queries: LetterQueries, _ board: TroubleBoard
-    ) {
+    ) throws(SystemError) {
+        threads = try WorkerThreads(name: "plan", count: 3)
         self.queries = queries
         self.board = board
         self.context = context
@@ -43,21 +42,15 @@ final class ReplayPlanner: Sendable {
         let rules = try request.rules(context.rules, context.decoder.pushServices)
         let id = cache.begin()
         let asked = request
-        try threads.withLock { threads in
-            guard threads.count < Self.limit else {
-                throw ToolFailure("\(Self.limit) plans are being made already; try again in a moment")
-            }
-            threads[id] = try OwnThread(name: "plan") { [self] in
-                make(id, asked, selection, rules, options)
-                self.threads.withLock { $0[id] = nil }
-            }
+        guard threads.run({ [self] in make(id, asked, selection, rules, options) }) else {
+            throw ToolFailure("too many plans are wanted; try again in a moment")
         }
         return id
     }
 
     func stop() {
         isStopping.withLock { $0 = true }
-        for thread in threads.withLock({ Array($0.values) }) { thread.join() }
+        threads.stop()
     }
 
     private func make(
@@ -152,7 +145,6 @@ final class ReplayPlanner: Sendable {
 
     // MARK: - Display
 
-    /// The display of a plan.
     func object(_ id: String, at now: ContinuousClock.Instant = .now) throws -> JSONValue {
         let state: String
         var members: [JSONValue.Member]

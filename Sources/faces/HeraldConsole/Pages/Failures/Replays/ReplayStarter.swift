@@ -8,9 +8,7 @@ internal import HeraldTools
 
 /// Carries plans out as jobs of the console.
 struct ReplayStarter: Sendable {
-    /// The request to start.
     struct Request: Decodable, Sendable {
-        /// The typed count.
         var count: Int?
         /// The reason; the note of a viewer who resolves.
         var reason: String?
@@ -22,14 +20,7 @@ struct ReplayStarter: Sendable {
     let failures: FailuresContext
     let planner: ReplayPlanner
     let jobs: Jobs
-    private let questions = LetterQuestions()
-
-    init(context: ReplayContext, failures: FailuresContext, planner: ReplayPlanner, jobs: Jobs) {
-        self.context = context
-        self.failures = failures
-        self.planner = planner
-        self.jobs = jobs
-    }
+    let questions = LetterQuestions()
 
     /// The job of this console that plans to replay a dead letter, and the reason why it has not yet.
     func planned(partition: Int32, offset: Int64) throws -> Explanation.PlannedLetter? {
@@ -51,7 +42,6 @@ struct ReplayStarter: Sendable {
         let plan = try planner.cache.take(id, by: name, count: request.count)
         var context = context
         context.operatorName = name
-        let place = ReplayPlace(context: context, failures: failures, questions: questions)
         let description = JobDescription(
             kind: plan.request.kind == .resolve ? "dlq.resolve" : "dlq.replay", name: plan.selection, owner: name,
             subject: Self.subject, canPause: plan.request.kind != .resolve,
@@ -61,13 +51,18 @@ struct ReplayStarter: Sendable {
                 "command": .array(
                     plan.request.command(configuration: failures.configuration).map(JSONValue.string)),
             ])
-        let job = try jobs.begin(description) { control in
+        let job = try jobs.begin(description) { [context] control in
+            let replayer = try failures.replayer(context, true)
+            guard let state = try replayer.context.state(replayer.layout) else {
+                throw ToolFailure("there is no topic \(context.topics.state); make it with: herald topics apply")
+            }
+            defer { state.close() }
             switch plan.work {
             case .replay(let work, let rules, var options):
                 options.reason = reason
-                return try place.replay(work, rules, options, control)
+                return try replay(work, rules, options, replayer, state, control)
             case .resolve(let work):
-                return try place.resolve(work, selection: plan.selection, note: reason, control)
+                return try resolve(work, selection: plan.selection, note: reason, replayer, state, control)
             }
         }
         planner.cache.note(.used(by: name, job: job), of: id)
@@ -76,22 +71,11 @@ struct ReplayStarter: Sendable {
 
     /// The lease lets one job at a time work on the dead letters.
     private static let subject = "dead-letters"
-}
 
-/// The place where a plan is carried out.
-private struct ReplayPlace: Sendable {
-    let context: ReplayContext
-    let failures: FailuresContext
-    let questions: LetterQuestions
-
-    func replay(
-        _ plan: ReplayPlan, _ rules: ReplayRules, _ options: ReplayOptions, _ control: JobControl
+    private func replay(
+        _ plan: ReplayPlan, _ rules: ReplayRules, _ options: ReplayOptions, _ replayer: Replayer, _ state: StateReader,
+        _ control: JobControl
     ) throws -> JobEnd {
-        let replayer = try failures.replayer(context, true)
-        guard let state = try replayer.context.state(replayer.layout) else {
-            throw ToolFailure("there is no topic \(context.topics.state); make it with: herald topics apply")
-        }
-        defer { state.close() }
         let log = Guarded(BatchLog())
         let report = try replayer.replay(
             plan, rules, options, state: state, isStopping: { control.isStopping },
@@ -106,14 +90,10 @@ private struct ReplayPlace: Sendable {
         return report.jobEnd(log.withLock { $0.object }, watchedTopic: replayer.context.watchedTopic)
     }
 
-    func resolve(
-        _ plan: ResolvePlan, selection: String, note: String, _ control: JobControl
+    private func resolve(
+        _ plan: ResolvePlan, selection: String, note: String, _ replayer: Replayer, _ state: StateReader,
+        _ control: JobControl
     ) throws -> JobEnd {
-        let replayer = try failures.replayer(context, true)
-        guard let state = try replayer.context.state(replayer.layout) else {
-            throw ToolFailure("there is no topic \(context.topics.state); make it with: herald topics apply")
-        }
-        defer { state.close() }
         let (job, count, failure) = try replayer.resolve(
             plan, selection: selection, note: note, state: state,
             onTurn: { standing in

@@ -73,7 +73,6 @@ final class GroupWatch: ClusterWatch {
         private static let slowness = 3
 
         var error: any Error
-        /// How many questions in a row have failed.
         var failures: Int
         var last: GroupObservation?
         /// Whether it was a question that only the group's coordinator answers.

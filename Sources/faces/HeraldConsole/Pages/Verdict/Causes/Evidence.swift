@@ -5,7 +5,6 @@ struct RetryTrouble: Sendable, Equatable {
     var services: [String]
     /// Whether nothing was delivered since.
     var isDead: Bool
-    /// What the retries have in common.
     var pattern: FailurePattern
     /// When the newest was written.
     var last: WallTime
@@ -50,7 +49,6 @@ struct Evidence: Sendable {
 
     init() {}
 
-    /// Takes one that was delivered.
     mutating func add(delivered traits: NotificationTraits, at moment: WallTime) {
         delivered.add(Sample(at: moment, traits: traits))
         for service in traits.services where lastDelivered.count < Self.serviceLimit {
@@ -63,10 +61,8 @@ struct Evidence: Sendable {
         failing.add(Sample(at: moment, traits: traits))
     }
 
-    /// Takes a replayed event that waits for its next call.
     mutating func add(open replay: OpenReplay) { openReplays.add(replay) }
 
-    /// What was delivered within the hour.
     func delivered(now: WallTime) -> TraitTally {
         var tally = TraitTally()
         for sample in delivered.within(Self.deliveredSpan, of: now) { tally.add(sample.traits, at: sample.at) }

@@ -67,7 +67,6 @@ final class EvidenceWatch: ClusterWatch {
         } while !wakeup.wait(for: Self.turn)
     }
 
-    /// The partitions of the topics that there are.
     private func partitions(_ reader: TopicReader) -> [TopicPartition] {
         ([plan.topics.results] + plan.delays.map(plan.topics.retryTopic)).flatMap { topic in
             let found = try? reader.consumer.queries.partitions(

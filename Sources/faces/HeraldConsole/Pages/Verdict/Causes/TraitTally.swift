@@ -30,7 +30,6 @@ struct TraitTally: Sendable, Equatable {
 
     init() {}
 
-    /// Counts one.
     mutating func add(_ traits: NotificationTraits, at moment: WallTime) {
         add(traits, times: 1)
         add(user: traits.user)
@@ -76,7 +75,6 @@ struct TraitTally: Sendable, Equatable {
 
     var userCount: Int { users.count }
 
-    /// The value that most of them have.
     func mostCommon(_ field: Field) -> (value: String, share: Double)? {
         guard total > 0 else { return nil }
         // The name decides between equals, so that the answer does not jump.
@@ -84,7 +82,6 @@ struct TraitTally: Sendable, Equatable {
             .map { ($0.key, min(1, Double($0.value) / Double(total))) }
     }
 
-    /// How large a part has this value.
     func share(of value: String, _ field: Field) -> Double {
         total > 0 ? min(1, Double(counts[field]?[value] ?? 0) / Double(total)) : 0
     }

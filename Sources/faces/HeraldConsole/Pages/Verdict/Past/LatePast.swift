@@ -26,7 +26,6 @@ struct Lateness: Sendable, Equatable {
     }
 }
 
-/// A time in which many events came late.
 struct LateRun: Sendable, Equatable {
     /// When the first of them was due; the earliest twentieth is left out: retries of a single user may be hours old.
     var from: WallTime
@@ -126,7 +125,6 @@ struct LatePast: Sendable, Equatable {
         if count == 0 { isFull = false }
     }
 
-    /// What is told of the day.
     struct Report: Sendable, Equatable {
         /// The times in which many came late, the first first.
         var runs: [LateRun] = []
@@ -135,7 +133,6 @@ struct LatePast: Sendable, Equatable {
         /// How many deliveries were looked at, and of about how many.
         var lookedAt = 0
         var delivered = 0
-        /// Whether the whole day was looked at.
         var isComplete = false
     }
 

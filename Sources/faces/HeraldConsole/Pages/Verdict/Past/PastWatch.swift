@@ -26,7 +26,6 @@ final class PastWatch: ClusterWatch {
     /// A quarter of an hour is looked at until so long after its end: transactions become readable late.
     private static let settledAfter: Milliseconds = .minutes(2)
 
-    /// What was read so far.
     private struct Progress {
         var past = LatePast()
         /// Quarters of an hour that are over and were read.
@@ -47,7 +46,6 @@ final class PastWatch: ClusterWatch {
         }
     }
 
-    /// The partitions that there are.
     private struct Places {
         var results: [TopicPartition]
         var requests: Set<TopicPartition>
