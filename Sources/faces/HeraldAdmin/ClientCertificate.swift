@@ -91,15 +91,9 @@ struct CertificateNotices {
         guard isNews || nextWarning.map({ now >= $0 }) ?? true else { return nil }
         told = renewed
         nextWarning = now.advanced(by: left > .zero ? min(.days(1), left) : .hours(1))
-        guard left > .zero else {
-            return Notice(
-                level: .error,
-                sentence: "the client certificate for the brokers ended at \(until), and brokers refuse new "
-                    + "connections; \(remedy)")
-        }
+        let end = left > .zero ? "ends at \(until), and brokers will refuse" : "ended at \(until), and brokers refuse"
         return Notice(
-            level: .warning,
-            sentence: "the client certificate for the brokers ends at \(until), and brokers will refuse new "
-                + "connections; \(remedy)")
+            level: left > .zero ? .warning : .error,
+            sentence: "the client certificate for the brokers \(end) new connections; \(remedy)")
     }
 }

@@ -53,7 +53,14 @@ public enum WorkerMetrics {
     static func sum(
         _ name: String, _ kind: MetricDeclaration.Kind, _ help: String, _ value: @escaping @Sendable (LaneReport) -> Int
     ) -> Metric {
-        Metric(name, kind, help) { source, writer in writer.sample([], source.sum(value)) }
+        one(name, kind, help) { $0.sum(value) }
+    }
+
+    static func one(
+        _ name: String, _ kind: MetricDeclaration.Kind, unit: MetricDeclaration.Unit? = nil, _ help: String,
+        _ value: @escaping @Sendable (Source) -> Int
+    ) -> Metric {
+        Metric(name, kind, unit: unit, help) { source, writer in writer.sample([], value(source)) }
     }
 
     // MARK: Delivery
@@ -156,10 +163,9 @@ public enum WorkerMetrics {
     // MARK: State
 
     private static let state: [Metric] = [
-        Metric("herald_ready", .gauge, "Whether /readyz says that events are delivered (1) or why not (0).") {
-            source, writer in
-            writer.sample([], source.readiness.isReady ? 1 : 0)
-        },
+        one(
+            "herald_ready", .gauge, "Whether /readyz says that events are delivered (1) or why not (0)."
+        ) { $0.readiness.isReady ? 1 : 0 },
         Metric(
             "herald_outage", .gauge, labels: ["reason"], "Whether nothing is consumed for this reason (1) or not (0)."
         ) {

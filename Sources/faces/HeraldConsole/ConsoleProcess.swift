@@ -40,14 +40,9 @@ package final class ConsoleProcess: Sendable {
     private static func parts(_ context: ConsoleContext, news: ConsoleNews) throws -> [any ConsolePart] {
         let jobs = JobsPart(news: news)
         let board = TroubleBoard()
-        let failures = try FailuresPart(context.replay, context.failures, jobs: jobs.jobs, news: news, board: board)
+        let failures = try FailuresPart(context, jobs: jobs.jobs, news: news, board: board)
         return [
-            try NowPart(
-                context.now, decoder: context.timeline.search.decoder, news: news, board: board,
-                letters: NowPart.Letters(
-                    open: { failures.openLetters(since: $0) }, problem: { failures.problem },
-                    runs: { failures.letterRuns(since: $0) })),
-            jobs, failures,
+            try NowPart(context.now, news: news, board: board, failures: failures), jobs, failures,
             try FindPart(context, planned: failures.planned), try CampaignsPart(context, jobs: jobs.jobs),
             AuditPart(context),
         ]

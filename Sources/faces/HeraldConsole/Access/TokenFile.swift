@@ -66,7 +66,7 @@ package final class TokenFile: Sendable {
             }
             return (Self.update(&state, now), Self.takeNews(from: &state))
         }
-        if let news { onMistake(news.mistake) }
+        if let news { onMistake(news) }
         return entries
     }
 
@@ -77,15 +77,11 @@ package final class TokenFile: Sendable {
         return state.entries
     }
 
-    private struct News {
-        let mistake: InputError?
-    }
-
-    private static func takeNews(from state: inout State) -> News? {
+    private static func takeNews(from state: inout State) -> InputError?? {
         let mistake = state.entries == state.content.entries ? state.content.mistake : state.reported
         guard mistake != state.reported else { return nil }
         state.reported = mistake
-        return News(mistake: mistake)
+        return .some(mistake)
     }
 
     /// The entry of a token; compares every line, whatever the result.

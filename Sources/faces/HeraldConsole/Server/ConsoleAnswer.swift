@@ -1,5 +1,7 @@
 internal import HeraldHTTP
+internal import HeraldKafka
 internal import HeraldText
+internal import HeraldTools
 
 struct ConsoleAnswer: Sendable {
     let response: HTTPResponse
@@ -22,5 +24,29 @@ struct ConsoleAnswer: Sendable {
 
     static func refused(_ refused: Refused) -> Self {
         json(["error": .string(SafeText.escaped(refused.description))], status: refused.status)
+    }
+}
+
+/// The reason for refusing a request, with its HTTP status.
+struct Refused: Error, Equatable, CustomStringConvertible {
+    let status: Int
+    let description: String
+
+    init(_ description: String, status: Int) {
+        self.description = description
+        self.status = status
+    }
+
+    init(_ error: any Error) {
+        self =
+            switch error {
+            case let refused as Refused: refused
+            case let error as InputError: Refused(error.description, status: 400)
+            case let error as InvalidArgument: Refused(error.description, status: 400)
+            case let failure as ToolFailure:
+                Refused(failure.description, status: failure.kind == .unreachable ? 503 : 409)
+            case let error as KafkaError: Refused(error.words, status: error.kind == .unreachable ? 503 : 502)
+            default: Refused("\(error)", status: 500)
+            }
     }
 }

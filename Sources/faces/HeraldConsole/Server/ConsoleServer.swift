@@ -69,8 +69,8 @@ package final class ConsoleServer: Sendable {
             addresses: ForwardedAddress(proxies: configuration.trustedProxies), tokens: configuration.tokens,
             allowsChanges: configuration.allowsChanges, operatorName: configuration.operatorName)
         let service = Service(
-            gate: gate, links: configuration.links, routes: routes, news: news,
-            threads: try WorkerThreads(name: "console", count: Self.threadCount), onLinkUse: onLinkUse)
+            gate: gate, threads: try WorkerThreads(name: "console", count: Self.threadCount),
+            links: configuration.links, routes: routes, news: news, onLinkUse: onLinkUse)
         self.service = service
         host = configuration.host
         beating = try RepeatedWork(name: "console-beat", every: Self.beat) { [tokens = configuration.tokens] in
@@ -124,29 +124,15 @@ extension HTTPResponse {
         ] { response.headers.append(name: name, value: value) }
         return response
     }
-
-    fileprivate static func hardened(_ answer: ConsoleAnswer) -> HTTPResponse { answer.response.hardened }
 }
 
-private final class Service: Sendable {
+private struct Service: Sendable {
     let gate: Gate
     let threads: WorkerThreads
-    private let links: ConsoleLinks
-    private let routes: [ConsoleRoute]
-    private let news: ConsoleNews
-    private let onLinkUse: @Sendable (String) -> Void
-
-    init(
-        gate: Gate, links: ConsoleLinks, routes: [ConsoleRoute], news: ConsoleNews, threads: WorkerThreads,
-        onLinkUse: @escaping @Sendable (String) -> Void
-    ) {
-        self.gate = gate
-        self.links = links
-        self.routes = routes
-        self.news = news
-        self.threads = threads
-        self.onLinkUse = onLinkUse
-    }
+    let links: ConsoleLinks
+    let routes: [ConsoleRoute]
+    let news: ConsoleNews
+    let onLinkUse: @Sendable (String) -> Void
 
     func answer(_ request: HTTPRequest) -> HTTPAnswer {
         do throws(Refused) {
@@ -209,10 +195,10 @@ private final class Service: Sendable {
             path: path, viewer: viewer, query: request.target.parameters.map { ($0.name, $0.value) },
             body: request.body, parameters: parameters)
         return .respondWhenReady { [threads] responder in
-            let isTaken = threads.run { responder.respond(.hardened(Self.handled(asked, route))) }
+            let isTaken = threads.run { responder.respond(Self.handled(asked, route).response.hardened) }
             guard !isTaken else { return }
             let refused = Refused("the console is busy; try again in a moment", status: 503)
-            responder.respond(.hardened(.refused(refused)))
+            responder.respond(ConsoleAnswer.refused(refused).response.hardened)
         }
     }
 
@@ -280,5 +266,28 @@ extension HTTPResponse {
             "name": .string(viewer.name), "role": .string(viewer.role.rawValue), "canChange": .bool(viewer.canChange),
             "links": ["traces": .text(links.traces), "alerts": .text(links.alerts)],
         ]).response
+    }
+}
+
+/// The addresses of traces and alerts outside the console; `nil` shows no link.
+package struct ConsoleLinks: Sendable, Equatable {
+    /// The placeholders for a trace's id and an alert's name.
+    package static let traceName = "{traceId}"
+    package static let alertName = "{alert}"
+
+    package var traces: String?
+    package var alerts: String?
+
+    package init(traces: String? = nil, alerts: String? = nil) {
+        self.traces = traces
+        self.alerts = alerts
+    }
+
+    /// Whether it is a web address with the placeholder after its host, so that a value cannot change the target.
+    package static func isTemplate(_ text: String, naming name: String) -> Bool {
+        guard let scheme = ["https://", "http://"].first(where: text.hasPrefix) else { return false }
+        let rest = text.dropFirst(scheme.count)
+        guard let path = rest.firstIndex(where: { "/?#".contains($0) }), path > rest.startIndex else { return false }
+        return !rest[..<path].contains("{") && rest[path...].contains(name)
     }
 }

@@ -126,7 +126,8 @@ package final class BackendExaminer: Examiner {
         let limit = timeLeft.step(atMost: Self.answerTimeout)
         switch probe.withCredentials(timeout: limit) {
         case .noToken(let trouble):
-            return StageReport(.backendLogin, "", .failed, "\(trouble)", fix: "correct backend.auth, or the token endpoint")
+            return StageReport(
+                .backendLogin, "", .failed, "\(trouble)", fix: "correct backend.auth, or the token endpoint")
         case .outcome(.failure(_, let detail)):
             return StageReport(.backendLogin, "", .failed, detail, fix: "look at the backend")
         case .outcome(.response(let response)):

@@ -10,17 +10,11 @@ struct CampaignDraft: Sendable {
     static let mostRecipients = 10_000_000
     static let keptInvalidLines = 10_000
 
-    final class Outcome: Sendable {
+    struct Outcome: Sendable {
         let preview: CampaignPreview
         let audience: Audience
         /// CSV with the first invalid lines; empty without any.
         let invalidLines: [UInt8]
-
-        init(_ preview: CampaignPreview, _ audience: Audience, invalidLines: [UInt8]) {
-            self.preview = preview
-            self.audience = audience
-            self.invalidLines = invalidLines
-        }
     }
 
     let owner: String
@@ -96,7 +90,7 @@ struct CampaignDraft: Sendable {
         var found = CampaignPreview(asked.order, preview, definition: campaign?.definition)
         found.continuation = try standing(preview, &recipients)
         try found.continuation?.check(asked.order)
-        draft.outcome = Outcome(found, audience, invalidLines: invalid.kept)
+        draft.outcome = Outcome(preview: found, audience: audience, invalidLines: invalid.kept)
         work.publish(draft)
     }
 

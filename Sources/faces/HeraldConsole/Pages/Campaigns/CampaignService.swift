@@ -7,23 +7,14 @@ struct CampaignService: Sendable {
     /// A request does not wait for millions of results: by then it returns what it has counted.
     static let patience = Duration.seconds(5)
 
-    var context: CampaignContext
-    private let timeline: TimelineContext
-
-    init(_ context: ConsoleContext) {
-        self.context = context.campaigns
-        timeline = context.timeline
-    }
+    let console: ConsoleContext
+    var context: CampaignContext { console.campaigns }
 
     /// The context with this viewer's name in the audit.
-    func signed(by viewer: Viewer) -> CampaignContext {
-        var context = context
-        context.operatorName = viewer.name
-        return context
-    }
+    func signed(by viewer: Viewer) -> CampaignContext { console.signed(by: viewer.name).campaigns }
 
     func layout(isWriting: Bool = false) throws -> CampaignContext.Layout {
-        try context.layout(reach: timeline.reach, admin: timeline.admin, isWriting: isWriting)
+        try context.layout(reach: console.reach, admin: console.admin, isWriting: isWriting)
     }
 
     /// The content of the campaigns topic.

@@ -24,7 +24,7 @@ final class CampaignsPart: ConsolePart {
     private let housekeeping: RepeatedWork
 
     init(_ context: ConsoleContext, jobs: Jobs) throws {
-        service = CampaignService(context)
+        service = CampaignService(console: context)
         starts = try CampaignStarts(service, context.starts, jobs: jobs)
         lists = try AskedTasks(name: "campaigns", most: 2, keeping: .seconds(10), busy: "the list is about to be read")
         details = try AskedTasks(
@@ -33,7 +33,8 @@ final class CampaignsPart: ConsolePart {
         reports = try AskedTasks(
             name: "report", most: 2, keeping: .seconds(600), busy: "two reports are made already; try again in a moment"
         )
-        housekeeping = try RepeatedWork(name: "housekeeping", every: .seconds(30)) { [starts, lists, details, reports] in
+        housekeeping = try RepeatedWork(name: "housekeeping", every: .seconds(30)) {
+            [starts, lists, details, reports] in
             starts.sweep()
             lists.sweep()
             details.sweep()

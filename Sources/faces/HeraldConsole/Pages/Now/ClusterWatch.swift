@@ -14,6 +14,11 @@ extension ClusterWatch {
         _ = try OwnThread(name: Self.threadName) { [self] in run() }
     }
 
+    /// Looks again after a while when it fails: topics may be missing or forbidden, and brokers away.
+    func repeated(_ follow: () throws -> Void) {
+        repeat { try? follow() } while !wakeup.wait(for: .seconds(5))
+    }
+
     /// Looks no more; what is under way ends by itself.
     func stop() { wakeup.signal() }
 }

@@ -14,35 +14,22 @@ final class NowPart: ConsolePart {
     private let campaigns: CampaignTroubleWatch
     private let past: PastWatch
     private let board: TroubleBoard
-    private let letters: Letters
+    /// Knows the dead letters.
+    private let failures: FailuresPart
     private let begin = SystemClock.wall()
     private let model = Guarded(NowModel())
     private let looking = Guarded<RepeatedWork?>(nil)
 
-    /// What the page Failures knows of the dead letters since a moment.
-    struct Letters: Sendable {
-        /// Those that are open; `nil` when that is not known.
-        var open: @Sendable (WallTime) -> OpenLetters?
-        /// What keeps it from reading them; `nil` while it can.
-        var problem: @Sendable () -> String?
-        /// The oldest first.
-        var runs: @Sendable (WallTime) -> [LetterRun]
-    }
-
-    /// - Parameters:
-    ///   - decoder: reads requests.
-    ///   - board: is told what the page Failures says, too.
-    init(
-        _ plan: NowPlan, decoder: RecordDecoder, news: ConsoleNews, board: TroubleBoard, letters: Letters
-    ) throws(SystemError) {
+    /// - Parameter board: is told what the page Failures says, too.
+    init(_ plan: NowPlan, news: ConsoleNews, board: TroubleBoard, failures: FailuresPart) throws(SystemError) {
         self.plan = plan
         self.news = news
         self.board = board
-        self.letters = letters
+        self.failures = failures
         group = try GroupWatch(plan)
         evidence = try EvidenceWatch(plan)
         campaigns = try CampaignTroubleWatch(plan)
-        past = try PastWatch(plan, decoder: decoder)
+        past = try PastWatch(plan)
     }
 
     var routes: [ConsoleRoute] {
@@ -74,8 +61,8 @@ final class NowPart: ConsolePart {
         let now = SystemClock.wall()
         let snapshot = NowModel.Snapshot(
             now: now, workers: NowModel.known(workers.observations, plan, knowledge), group: knowledge,
-            letters: letters.open(now.advanced(by: .hours(-1))),
-            lettersProblem: letters.problem(), evidence: evidence.evidence, campaigns: campaigns.troubles(now: now))
+            letters: failures.openLetters(since: now.advanced(by: .hours(-1))),
+            lettersProblem: failures.problem, evidence: evidence.evidence, campaigns: campaigns.troubles(now: now))
         let (newest, dead) = model.withLock { model in
             model.look(snapshot)
             return (model.newsJSON, model.deadServices)
@@ -90,7 +77,7 @@ final class NowPart: ConsolePart {
         let now = SystemClock.wall()
         let (log, evidence) = model.withLock { ($0.log, $0.snapshot?.evidence ?? Evidence()) }
         let delivered = evidence.delivered(now: now)
-        let runs = letters.runs(now.advanced(by: .days(-1)))
+        let runs = failures.letterRuns(since: now.advanced(by: .days(-1)))
         let late = past.report
         var own: [LateRun] = []
         var told: [Int: Lateness] = [:]

@@ -37,8 +37,6 @@ struct VerdictLog: Sendable {
     /// Those that lasted, in the order in which they began to be seen.
     var told: [Span] { spans.filter { $0.to.time(since: $0.seen) >= Self.least } }
 
-    init() {}
-
     mutating func note(_ verdict: Verdict, now: WallTime) {
         let findings = ([verdict.first] + verdict.others).filter {
             ($0.finding.severity == .bad || $0.finding.severity == .warn) && !$0.key.hasPrefix(Self.others)

@@ -73,7 +73,7 @@ extension VerdictRules {
         key: .throttled, limit: throttledShare, now: "are answered with 429", past: "were answered with 429"
     ) { CallEnd(word: $0) == .throttled }
     private static let refused = Trouble(
-        key: .credentials, limit: refusedShare, now: "are refused with", past: "were refused with"
+        key: .credentials, limit: refusedShare, now: "are refused with 401 or 403", past: "were refused with 401 or 403"
     ) { CallEnd(word: $0) == .answered(.credentials) }
     private static let unanswered = Trouble(
         key: .unanswered, limit: unansweredShare, now: "time out or are cut off", past: "timed out or were cut off",
@@ -84,21 +84,9 @@ extension VerdictRules {
             $0.calls.share(trouble.isMeant) > trouble.limit && !isOver($0.calls, trouble.isMeant)
         }
         guard !concerned.isEmpty else { return nil }
-        let services = concerned.map(\.service)
-        var told = trouble
-        if trouble.key == Self.refused.key {
-            let status = status(services)
-            (told.now, told.past) = ("\(told.now) \(status)", "\(told.past) \(status)")
-        }
-        let rate = trouble.key == Self.throttled.key ? rate(services) : ""
+        let rate = trouble.key == Self.throttled.key ? rate(concerned.map(\.service)) : ""
         return ToldFinding(
-            trouble.key, "\(shares(concerned, trouble.isMeant)) \(tense(concerned.map(\.calls), told))" + rate)
-    }
-
-    /// With which status calls are refused, as far as that is known.
-    private func status(_ services: [String]) -> String {
-        let known = Set(services.map { situation.refusals[$0] })
-        return known.count == 1 ? known.first?.map { "\($0)" } ?? "401 or 403" : "401 or 403"
+            trouble.key, "\(shares(concerned, trouble.isMeant)) \(tense(concerned.map(\.calls), trouble))" + rate)
     }
 
     /// `25 % of apns's calls`, `60 to 75 % of the calls for apns, gcm and wns`.

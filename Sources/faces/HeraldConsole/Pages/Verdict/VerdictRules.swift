@@ -19,7 +19,7 @@ extension Verdict {
             findings.filter { $0.finding.severity == severity }
         }
         self.init(
-            sorted[0], others: Array(sorted.dropFirst()), retrying: situation.group.observation?.retrying)
+            first: sorted[0], others: Array(sorted.dropFirst()), retrying: situation.group.observation?.retrying)
     }
 }
 

@@ -1,3 +1,4 @@
+internal import HeraldReplay
 internal import HeraldText
 internal import HeraldThreads
 internal import HeraldTime
@@ -46,18 +47,13 @@ struct JobEnd: Sendable {
     }
 }
 
-struct JobPause: Sendable, Equatable {
-    var by: String
-    var since: WallTime
-}
-
 /// A job's own view: the requests to it, and its progress reports.
 ///
 /// Any thread.
 final class JobControl: Sendable {
     private struct State {
         var isStopping = false
-        var pause: JobPause?
+        var pause: ReplayPause?
         var progress = JSONValue.null
     }
 
@@ -74,7 +70,7 @@ final class JobControl: Sendable {
     var isStopping: Bool { state.withLock { $0.isStopping } }
 
     /// The current pause; a stopping job is never paused.
-    var pause: JobPause? { state.withLock { $0.isStopping ? nil : $0.pause } }
+    var pause: ReplayPause? { state.withLock { $0.isStopping ? nil : $0.pause } }
 
     /// Reports the progress; may be called at any rate.
     func report(_ progress: JSONValue) {
@@ -88,7 +84,7 @@ final class JobControl: Sendable {
         state.withLock { state in
             switch request {
             case .stop: state.isStopping = true
-            case .pause: state.pause = state.pause ?? JobPause(by: name, since: SystemClock.wall())
+            case .pause: state.pause = state.pause ?? ReplayPause(by: name, since: SystemClock.wall())
             case .resume: state.pause = nil
             }
         }
@@ -114,17 +110,15 @@ struct JobRecord: Sendable {
     }
 
     var object: JSONValue {
-        let members: [JSONValue.Member] = [
+        .present([
             .init("id", .string(id)), .init("kind", .string(description.kind)),
             .init("name", .string(SafeText.escaped(description.name))),
             .init("owner", .string(SafeText.escaped(description.owner))),
             .init("state", .string(state)), .init("canPause", .bool(description.canPause)),
             .init("beganAt", .string(beganAt.text)),
-            .init("endedAt", endedAt.map { .string($0.text) } ?? .null),
-            .init("about", description.about), .init("progress", control.progress),
-            .init("sentence", end.map { .string(SafeText.escaped($0.sentence)) } ?? .null),
+            .init("endedAt", .text(endedAt?.text)), .init("about", description.about),
+            .init("progress", control.progress), .init("sentence", .text(end.map { SafeText.escaped($0.sentence) })),
             .init("report", end?.report ?? .null),
-        ]
-        return .object(members.filter { $0.value != .null })
+        ])
     }
 }

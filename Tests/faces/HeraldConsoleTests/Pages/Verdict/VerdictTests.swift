@@ -531,7 +531,7 @@ struct VerdictTests {
         let first = clock.date(Verdict(Self.situation(calls, retrying: 9)), now: Self.now).first
         let sentence = first.sentence(now: Self.now)
         #expect(sentence == "Nothing is delivered by wns since before 02:12 UTC: 100 % of wns's calls fail for now")
-        #expect(Verdict(first).json(now: Self.now)["sinceIsBefore"] == true)
+        #expect(Verdict(first: first).json(now: Self.now)["sinceIsBefore"] == true)
         // It stays so for its whole duration, even if less is remembered.
         calls.nothingSince = Self.minutesAgo(1)
         calls.mayBeOlder = false
@@ -540,14 +540,6 @@ struct VerdictTests {
         calls.nothingSince = Self.minutesAgo(4)
         let known = clock.date(Verdict(Self.situation(calls, retrying: 9)), now: Self.secondsAgo(-8)).first
         #expect(known.finding.since == Self.minutesAgo(4) && !known.isSinceBound)
-    }
-
-    @Test("names the status of refused calls, if retries have one")
-    func refusals() {
-        var situation = Self.situation(ServiceCalls(ends: ["delivered": 90, "credentials": 10]), retrying: 9)
-        #expect(Verdict(situation).first.finding.what == "10 % of wns's calls are refused with 401 or 403")
-        situation.refusals["wns"] = 403
-        #expect(Verdict(situation).first.finding.what == "10 % of wns's calls are refused with 403")
     }
 
     @Test("reports unread dead letters, unless silent brokers explain them")
@@ -786,12 +778,12 @@ struct VerdictTests {
     @Test("dates new faults, keeps the date through a short gap, and forgets ended ones")
     func clock() {
         var clock = FindingClock()
-        let good = Verdict(Self.told("delivering", .good, "Delivering"))
+        let good = Verdict(first: Self.told("delivering", .good, "Delivering"))
         let bad = Verdict(
-            Self.told("x", .bad, "Outage"), others: [Self.told("y", .warn, "Late", since: Self.minutesAgo(9))])
+            first: Self.told("x", .bad, "Outage"), others: [Self.told("y", .warn, "Late", since: Self.minutesAgo(9))])
         func at(_ seconds: Int64) -> WallTime { Self.now.advanced(by: seconds * .seconds(1)) }
         #expect(clock.date(bad, now: at(0)).first.finding.since == nil, "nobody saw it begin")
-        #expect(clock.date(Verdict(Self.told("z", .bad, "Stuck")), now: at(2)).first.finding.since == nil, "nor that")
+        #expect(clock.date(Verdict(first: Self.told("z", .bad, "Stuck")), now: at(2)).first.finding.since == nil)
         #expect(clock.date(good, now: at(60)).first.finding.since == at(60))
         let dated = clock.date(bad, now: at(62))
         #expect(dated.first.finding.since == at(62) && dated.others.first?.finding.since == Self.minutesAgo(9))
@@ -805,7 +797,7 @@ struct VerdictTests {
     func steadySince() {
         var clock = FindingClock()
         func look(_ since: WallTime?, _ seconds: Int64) -> WallTime? {
-            let found = Verdict(Self.told("x", .bad, "Outage", since: since))
+            let found = Verdict(first: Self.told("x", .bad, "Outage", since: since))
             return clock.date(found, now: Self.now.advanced(by: seconds * .seconds(1))).first.finding.since
         }
         #expect(look(Self.minutesAgo(9), 0) == Self.minutesAgo(9))

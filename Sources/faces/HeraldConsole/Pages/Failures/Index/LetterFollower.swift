@@ -20,6 +20,8 @@ final class LetterFollower: Sendable {
         var lease = LeaseWatch()
     }
 
+    /// The number of dead letters remembered, in 72 bytes each, the newest.
+    private static let letterLimit = 5_000_000
     /// The longest wait for a record, so that stops and marks get their turn.
     private static let wait: Milliseconds = .milliseconds(200)
     private static let pause = Duration.seconds(2)
@@ -28,8 +30,7 @@ final class LetterFollower: Sendable {
     /// A client may keep asking a leader that has moved: after this time another client takes over.
     private static let readerPatience = Duration.seconds(10)
 
-    private let context: ReplayContext
-    private let failures: FailuresContext
+    private let context: ConsoleContext
     private let state: Guarded<Snapshot>
     private let end: Wakeup
     private let thread = Guarded<OwnThread?>(nil)
@@ -37,12 +38,11 @@ final class LetterFollower: Sendable {
 
     /// - Parameter onNews: called from time to time with the current snapshot, from its thread.
     init(
-        _ context: ReplayContext, _ failures: FailuresContext, onNews: @escaping @Sendable (Snapshot) -> Void
+        _ context: ConsoleContext, onNews: @escaping @Sendable (Snapshot) -> Void
     ) throws(SystemError) {
         self.context = context
-        self.failures = failures
         self.onNews = onNews
-        state = Guarded(Snapshot(index: LetterIndex(limit: failures.letterLimit)))
+        state = Guarded(Snapshot(index: LetterIndex(limit: Self.letterLimit)))
         end = try Wakeup()
     }
 
@@ -78,7 +78,7 @@ final class LetterFollower: Sendable {
 
     /// Reads everything and follows until an error or a stop.
     private func follow() throws {
-        let replayer = try failures.replayer(context, false)
+        let replayer = try context.replayer(isWriting: false)
         let reader = try replayer.context.deadLetters(patience: Self.readerPatience)
         defer { reader.close() }
         let marks = try replayer.context.state(replayer.layout)
@@ -111,10 +111,10 @@ final class LetterFollower: Sendable {
     /// Forgets everything and chooses where to begin, so that the current letters fit.
     private func begin(_ replayer: Replayer, _ reader: DeadLetterReader) throws -> [Int32: Int64] {
         let extent = try reader.extent(of: replayer.deadLetterPartitions)
-        let room = Int64(failures.letterLimit)
+        let room = Int64(Self.letterLimit)
         let total = extent.values.reduce(Int64(0)) { $0 + Int64($1.count) }
         return state.withLock { state in
-            state.index = LetterIndex(limit: failures.letterLimit)
+            state.index = LetterIndex(limit: Self.letterLimit)
             state.outcomes = ReplayOutcomes()
             state.status = .reading(passed: 0, total: min(total, room))
             return extent.reduce(into: [:]) { starts, partition in
@@ -172,7 +172,7 @@ final class LetterFollower: Sendable {
     /// Checks for new partitions, and drops the letters that the topic has deleted.
     private func survey(_ replayer: Replayer, _ reader: DeadLetterReader) throws {
         // Absent brokers are waited for.
-        guard let now = try? failures.replayer(context, false) else { return }
+        guard let now = try? context.replayer(isWriting: false) else { return }
         guard now.deadLetterPartitions == replayer.deadLetterPartitions, now.hasState == replayer.hasState else {
             throw ToolFailure("the dead-letter or the state topic has changed; it is read again")
         }

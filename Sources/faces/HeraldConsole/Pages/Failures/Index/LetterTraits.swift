@@ -4,7 +4,7 @@ internal import HeraldReplay
 /// The traits that many dead letters share, beside their campaign: grouping fields and the most frequent conditions.
 struct LetterTraits: Hashable, Sendable {
     var reasonText: String?
-    var reason: DeadLetterReason?
+    var reason: DeadLetterReason? { reasonText.flatMap(DeadLetterReason.init(rawValue:)) }
     var statusNumber: Int64?
     var pushServices: [String]
     /// The raw push services header, for conditions; `nil` without one.
@@ -19,7 +19,6 @@ struct LetterTraits: Hashable, Sendable {
 
     init(_ entry: DeadLetterEntry) {
         reasonText = entry.reasonText
-        reason = entry.reason
         statusNumber = entry.statusNumber
         pushServices = entry.pushServices
         pushServicesText = entry.text(.pns)

@@ -8,8 +8,7 @@ internal import HeraldTools
 /// Makes plans on threads of its own, because a topic of millions takes time to read.
 final class ReplayPlanner: Sendable {
     let cache = PlanCache()
-    private let context: ReplayContext
-    private let failures: FailuresContext
+    private let context: ConsoleContext
     private let queries: LetterQueries
     private let board: TroubleBoard
     private let isStopping = Guarded(false)
@@ -17,13 +16,12 @@ final class ReplayPlanner: Sendable {
     private let threads: WorkerThreads
 
     init(
-        _ context: ReplayContext, _ failures: FailuresContext, _ queries: LetterQueries, _ board: TroubleBoard
+        _ context: ConsoleContext, _ queries: LetterQueries, _ board: TroubleBoard
     ) throws(SystemError) {
         threads = try WorkerThreads(name: "plan", count: 3)
         self.queries = queries
         self.board = board
         self.context = context
-        self.failures = failures
     }
 
     /// Begins a plan; returns its id.
@@ -39,7 +37,7 @@ final class ReplayPlanner: Sendable {
         let selection = try request.filter.selection(now: SystemClock.wall())
         let options = try request.options(selection)
         // Mistakes in the request are reported at once.
-        let rules = try request.rules(context.rules, context.decoder.pushServices)
+        let rules = try request.rules(context.replay.rules, context.replay.decoder.pushServices)
         let id = cache.begin()
         let asked = request
         guard threads.run({ [self] in make(id, asked, selection, rules, options) }) else {
@@ -57,7 +55,7 @@ final class ReplayPlanner: Sendable {
         _ id: String, _ request: PlanRequest, _ selection: Selection, _ rules: ReplayRules, _ options: ReplayOptions
     ) {
         do {
-            let replayer = try failures.replayer(context, true)
+            let replayer = try context.replayer(isWriting: true)
             let state = try replayer.context.state(replayer.layout)
             defer { state?.close() }
             let progress: (Int64, Int64) -> Bool = { [self] passed, total in
@@ -166,7 +164,7 @@ final class ReplayPlanner: Sendable {
     }
 
     private func members(of plan: ReadyPlan, secondsLeft: Int) -> [JSONValue.Member] {
-        let command = plan.request.command(configuration: failures.configuration)
+        let command = plan.request.command(configuration: context.configuration)
         let head: [JSONValue.Member] = [
             .init("kind", .string((plan.request.kind ?? .replay).rawValue)),
             .init("secondsLeft", .integer(secondsLeft)),

@@ -16,8 +16,7 @@ struct ReplayStarter: Sendable {
 
     private static let reasonLength = 500
 
-    let context: ReplayContext
-    let failures: FailuresContext
+    let context: ConsoleContext
     let planner: ReplayPlanner
     let jobs: Jobs
     let questions = LetterQuestions()
@@ -40,8 +39,7 @@ struct ReplayStarter: Sendable {
             throw ToolFailure("a replay of this console is at work already; wait for its end, or stop it")
         }
         let plan = try planner.cache.take(id, by: name, count: request.count)
-        var context = context
-        context.operatorName = name
+        let context = context.signed(by: name)
         let description = JobDescription(
             kind: plan.request.kind == .resolve ? "dlq.resolve" : "dlq.replay", name: plan.selection, owner: name,
             subject: Self.subject, canPause: plan.request.kind != .resolve,
@@ -49,12 +47,12 @@ struct ReplayStarter: Sendable {
                 "plan": .string(id), "count": .integer(plan.count), "request": plan.request.object,
                 "reason": .string(SafeText.escaped(reason)),
                 "command": .array(
-                    plan.request.command(configuration: failures.configuration).map(JSONValue.string)),
+                    plan.request.command(configuration: context.configuration).map(JSONValue.string)),
             ])
         let job = try jobs.begin(description) { [context] control in
-            let replayer = try failures.replayer(context, true)
+            let replayer = try context.replayer(isWriting: true)
             guard let state = try replayer.context.state(replayer.layout) else {
-                throw ToolFailure("there is no topic \(context.topics.state); make it with: herald topics apply")
+                throw ToolFailure("there is no topic \(context.replay.topics.state); make it with: herald topics apply")
             }
             defer { state.close() }
             switch plan.work {
@@ -79,7 +77,7 @@ struct ReplayStarter: Sendable {
         let log = Guarded(BatchLog())
         let report = try replayer.replay(
             plan, rules, options, state: state, isStopping: { control.isStopping },
-            pause: { control.pause.map { ReplayPause(by: $0.by, since: $0.since) } },
+            pause: { control.pause },
             onTurn: { standing in
                 questions.answer(standing)
                 let progress = standing.progress
@@ -134,5 +132,47 @@ extension ReplayReport {
 extension String {
     fileprivate var trimmed: String {
         String(drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
+    }
+}
+
+/// The results of each batch of a replay: pure, fed with its progress.
+struct BatchLog: Sendable {
+    struct Batch: Sendable, Equatable {
+        var number: Int
+        var replayed = 0
+        var delivered = 0
+        var failed = 0
+    }
+
+    private static let limit = 50
+    private(set) var batches: [Batch] = []
+    private var before = ReplayProgress()
+
+    mutating func note(_ progress: ReplayProgress) {
+        if batches.last?.number != progress.batch {
+            // The counts at the beginning of a batch belong to earlier ones.
+            update(progress)
+            before = progress
+            batches.append(Batch(number: progress.batch))
+            if batches.count > Self.limit { batches.removeFirst() }
+        }
+        update(progress)
+    }
+
+    private mutating func update(_ progress: ReplayProgress) {
+        guard let index = batches.indices.last else { return }
+        batches[index].replayed = progress.replayed - before.replayed
+        batches[index].delivered = progress.delivered - before.delivered
+        batches[index].failed = progress.failed - before.failed
+    }
+
+    var object: JSONValue {
+        .array(
+            batches.map { batch in
+                [
+                    "batch": .integer(batch.number), "replayed": .integer(batch.replayed),
+                    "delivered": .integer(batch.delivered), "failed": .integer(batch.failed),
+                ]
+            })
     }
 }

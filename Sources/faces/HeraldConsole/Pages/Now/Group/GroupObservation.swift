@@ -46,8 +46,6 @@ struct GroupObservation: Sendable, Equatable {
     /// Transactions that do not end.
     var openTransactions: [OpenTransaction] = []
     var leaderless: [TopicPartition] = []
-    /// Topics that are missing, or that this user may not see.
-    var missing: [String] = []
     var name = ""
 
     var isStable: Bool { state.lowercased() == "stable" }
@@ -113,8 +111,6 @@ struct ProgressTracker: Sendable {
     }
 
     private var places: [TopicPartition: Place] = [:]
-
-    init() {}
 
     /// Takes where the group stands, and how much of each partition is due.
     ///

@@ -28,8 +28,6 @@ struct TraitTally: Sendable, Equatable {
     /// How the names of some users begin: any users.
     private(set) var starts: [UInt64] = []
 
-    init() {}
-
     mutating func add(_ traits: NotificationTraits, at moment: WallTime) {
         add(traits, times: 1)
         add(user: traits.user)
