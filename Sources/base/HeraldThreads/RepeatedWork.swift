@@ -18,6 +18,8 @@ public final class RepeatedWork: Sendable {
         }
     }
 
+    deinit { end() }
+
     /// Ends it; what is under way ends by itself.
     public func end() { over.signal() }
 

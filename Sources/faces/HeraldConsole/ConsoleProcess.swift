@@ -39,11 +39,10 @@ package final class ConsoleProcess: Sendable {
 
     private static func parts(_ context: ConsoleContext, news: ConsoleNews) throws -> [any ConsolePart] {
         let jobs = JobsPart(news: news)
-        let board = TroubleBoard()
-        let failures = try FailuresPart(context, jobs: jobs.jobs, news: news, board: board)
+        let failures = try FailuresPart(context, jobs: jobs.jobs, news: news)
         return [
-            try NowPart(context.now, news: news, board: board, failures: failures), jobs, failures,
-            try FindPart(context, planned: failures.planned), try CampaignsPart(context, jobs: jobs.jobs),
+            try NowPart(context.now, news: news, failures: failures), jobs, failures,
+            try FindPart(context, planned: failures.starter.planned), try CampaignsPart(context, jobs: jobs.jobs),
             AuditPart(context),
         ]
     }

@@ -142,8 +142,9 @@ struct Gate: Sendable {
     }
 }
 
-extension Substring {
-    fileprivate var trimmed: String { String(drop { $0 == " " }.reversed().drop { $0 == " " }.reversed()) }
+extension StringProtocol {
+    /// Without the spaces around it.
+    var trimmed: String { String(drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed()) }
 }
 
 /// A bounded table of ``RateLimiter``s, one for each key; the time is a parameter.

@@ -174,13 +174,6 @@ package final class BrokerExaminer: Examiner {
 
     /// The addresses that the cluster names itself, which clients use after the first answer.
     private func advertised() -> StageReport {
-        let finding = examineAdvertised()
-        let failed = Set(finding.checks.filter { $0.verdict == .failed }.map(\.subject))
-        silentBrokers = Set(brokers.filter { failed.contains("\(Endpoint(host: $0.host, port: $0.port))") }.map(\.id))
-        return finding
-    }
-
-    private func examineAdvertised() -> StageReport {
         let others = brokers.map { Endpoint(host: $0.host, port: $0.port) }.filter { !reached.contains($0) }
         let answers = reachability.lookUp(others)
         var found: [(Endpoint, [SocketAddress])] = []
@@ -208,6 +201,8 @@ package final class BrokerExaminer: Examiner {
                 certificates.check($1, of: $0.0, isVerified: plan.verifies)
             }
         }
+        let failed = Set(checks.filter { $0.verdict == .failed }.map(\.subject))
+        silentBrokers = Set(brokers.filter { failed.contains("\(Endpoint(host: $0.host, port: $0.port))") }.map(\.id))
         return StageReport(checks, isDeadEnd: false)
     }
 

@@ -47,10 +47,7 @@ package struct BrokerPlan: Sendable {
         self.listen = listen
     }
 
-    /// What the user's property says, in lower case.
-    func property(_ names: String...) -> String? {
-        names.lazy.compactMap { clientProperties[$0] }.first
-    }
+    func property(_ name: String) -> String? { clientProperties[name] }
 
     var committedReaderProperties: ClientProperties {
         readerProperties + [("isolation.level", "read_committed")]

@@ -2,7 +2,6 @@ internal import HeraldReplay
 internal import HeraldText
 internal import HeraldThreads
 internal import HeraldTime
-internal import HeraldTimeline
 internal import HeraldTools
 
 /// The *Failures* page: groups of dead letters, single ones, and replays step by step.
@@ -25,14 +24,12 @@ final class FailuresPart: ConsolePart {
     private let follower: LetterFollower
     private let queries: LetterQueries
     private let planner: ReplayPlanner
-    private let board: TroubleBoard
+    /// What the page Now has found out.
+    let board = TroubleBoard()
     private static let openLimit = 5
-    private let starter: ReplayStarter
+    let starter: ReplayStarter
 
-    init(
-        _ context: ConsoleContext, jobs: Jobs, news: ConsoleNews, board: TroubleBoard
-    ) throws(SystemError) {
-        self.board = board
+    init(_ context: ConsoleContext, jobs: Jobs, news: ConsoleNews) throws(SystemError) {
         self.context = context
         follower = try LetterFollower(context) { news.publish("failures", $0.object) }
         queries = LetterQueries(context: context, follower: follower, board: board)
@@ -58,11 +55,6 @@ final class FailuresPart: ConsolePart {
         }
         return snapshot.index.open(
             since: moment, snapshot.marks, snapshot.outcomes, delivered: board.delivered(now: SystemClock.wall()))
-    }
-
-    /// The job of this console that plans to replay a dead letter, and the reason why it has not yet.
-    func planned(partition: Int32, offset: Int64) throws -> Explanation.PlannedLetter? {
-        try starter.planned(partition: partition, offset: offset)
     }
 
     /// The obstacle to reading dead letters; `nil` without one.

@@ -138,6 +138,8 @@ extension NowModel.Snapshot {
             if let limit = service.callsPerSecond { limits[service.pns, default: 0] += limit }
         }
         let observation = group.observation
+        let behind = (observation?.partitions ?? []).filter { $0.lag > 0 }
+            .sorted { ($0.due, $0.lag) > ($1.due, $1.lag) }.prefix(Self.partitionLimit)
         return [
             "at": .string(now.text), "workers": .array(workers.map(\.json)),
             "limits": .array(
@@ -145,7 +147,7 @@ extension NowModel.Snapshot {
                     ["pns": .string($0.key), "callsPerSecond": .rounded($0.value)]
                 }),
             "group": groupJSON,
-            "partitions": .array((observation?.furthestBehind(Self.partitionLimit) ?? []).map(\.json)),
+            "partitions": .array(behind.map(\.json)),
             "backlog": .array((observation?.backlogs ?? []).map(\.json)),
             "backlogWithinSeconds": .array(GroupObservation.dueWithin.map { .integer(Int($0 / .seconds(1))) }),
             "deadLettersOfHour": .count(letters.map { Int64($0.whole.total) }),
@@ -166,12 +168,6 @@ extension NowModel.Snapshot {
             "members": .count(observation.map { Int64($0.members.count) }),
             "waiting": .count(observation?.waiting), "retrying": .count(observation?.retrying),
         ]
-    }
-}
-
-extension GroupObservation {
-    fileprivate func furthestBehind(_ limit: Int) -> ArraySlice<Partition> {
-        partitions.filter { $0.lag > 0 }.sorted { ($0.due, $0.lag) > ($1.due, $1.lag) }.prefix(limit)
     }
 }
 

@@ -13,18 +13,15 @@ final class NowPart: ConsolePart {
     private let evidence: EvidenceWatch
     private let campaigns: CampaignTroubleWatch
     private let past: PastWatch
-    private let board: TroubleBoard
     /// Knows the dead letters.
     private let failures: FailuresPart
     private let begin = SystemClock.wall()
     private let model = Guarded(NowModel())
     private let looking = Guarded<RepeatedWork?>(nil)
 
-    /// - Parameter board: is told what the page Failures says, too.
-    init(_ plan: NowPlan, news: ConsoleNews, board: TroubleBoard, failures: FailuresPart) throws(SystemError) {
+    init(_ plan: NowPlan, news: ConsoleNews, failures: FailuresPart) throws(SystemError) {
         self.plan = plan
         self.news = news
-        self.board = board
         self.failures = failures
         group = try GroupWatch(plan)
         evidence = try EvidenceWatch(plan)
@@ -67,7 +64,7 @@ final class NowPart: ConsolePart {
             model.look(snapshot)
             return (model.newsJSON, model.deadServices)
         }
-        board.note(snapshot.evidence, dead: dead)
+        failures.board.note(snapshot.evidence, dead: dead)
         news.publish("verdict", verdictJSON)
         news.publish("now", newest)
     }

@@ -72,7 +72,7 @@ export function late(lateness) {
 export function basis({ isComplete, lookedAt, delivered, scattered }) {
   const read = lookedAt === delivered ? `all ${count(delivered)} deliveries of the day` : `${count(lookedAt)} of about ${count(delivered)} deliveries of the day`;
   const others = scattered ? ` Besides, one by one: ${late(scattered)}.` : '';
-  return `Late is an event that was delivered more than a minute after it was published, or due; it counts once. That is told from ${read}, as their results say${isComplete ? '' : '; older ones are still read'}.${others}`;
+  return `Late is an event that was delivered more than a minute after it was published, or due; it counts once. Counted from the results of ${read}${isComplete ? '' : '; older ones are still read'}.${others}`;
 }
 
 function howMany(span) {

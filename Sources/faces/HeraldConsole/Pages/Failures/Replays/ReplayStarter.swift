@@ -129,12 +129,6 @@ extension ReplayReport {
     }
 }
 
-extension String {
-    fileprivate var trimmed: String {
-        String(drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
-    }
-}
-
 /// The results of each batch of a replay: pure, fed with its progress.
 struct BatchLog: Sendable {
     struct Batch: Sendable, Equatable {

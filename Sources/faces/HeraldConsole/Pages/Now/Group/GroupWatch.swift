@@ -91,7 +91,7 @@ final class GroupWatch: ClusterWatch {
                 case let failure as KafkaError where failure.kind == .settling:
                     (false, "a leader of the group's partitions, or its coordinator, is only just taking office")
                 case let failure as ToolFailure: (failure.kind == .unreachable, failure.description)
-                // A client's own words are none for a headline.
+                // A client's own words are no headline.
                 case let failure as KafkaError where failure.kind == .unreachable:
                     (true, failure.words)
                 case let failure as KafkaError: (false, failure.words)

@@ -36,14 +36,13 @@ struct FailurePattern: Sendable, Equatable {
     /// How their users' names begin, and for how many percent of the users.
     let userStart: UserStart?
     let first: WallTime?
-    let last: WallTime?
 
     /// `nil` when nothing failed.
     init?(failed: TraitTally, delivered: TraitTally) {
         guard failed.total > 0 else { return nil }
         total = failed.total
         (userCount, hasMoreUsers) = (failed.userCount, failed.hasMoreUsers)
-        (first, last) = (failed.first, failed.last)
+        first = failed.first
         let isComparable = delivered.total >= Self.leastDelivered
         var parts = TraitTally.Field.allCases.compactMap { field -> Part? in
             guard let (value, share) = failed.mostCommon(field) else { return nil }
@@ -141,17 +140,7 @@ struct FailurePattern: Sendable, Equatable {
     var json: JSONValue {
         .present([
             .init("words", .text(words())), .init("count", .integer(total)), .init("users", .integer(userCount)),
-            .init("hasMoreUsers", .bool(hasMoreUsers)), .init("first", .text(first?.text)),
-            .init("last", .text(last?.text)), .init("condition", .text(condition)),
-            .init(
-                "parts",
-                .array(
-                    parts.map {
-                        [
-                            "field": .string($0.field.rawValue), "value": .string(SafeText.escaped($0.value)),
-                            "percent": .integer($0.percent),
-                        ]
-                    })),
+            .init("condition", .text(condition)),
         ])
     }
 
