@@ -93,7 +93,7 @@ def main():
         browser.open(fixture, "/failures")
         browser.wait_for_text("reason=attempts-exhausted")
         take(browser, "failures-light", 1280, dark=False)
-        browser.press("Plan the replay of reason=attempts-exhausted")
+        browser.press("Plan replay of reason=attempts-exhausted")
         browser.wait_for_text("would be replayed")
         take(browser, "plan-light", 1280, dark=False)
         browser.open(fixture, "/find?user=annika")

@@ -27,7 +27,7 @@ class FailuresTest(ConsoleTest):
 
     def plan_group(self, name):
         self.browser.open(self.fixture, self.dead_letters(name))
-        self.browser.press("Plan the replay of…")
+        self.browser.press("Plan replay of…")
         self.browser.wait_for_text("would be replayed")
 
     def wait_for_job(self, state):
@@ -46,7 +46,7 @@ class ReplayTest(FailuresTest):
         self.browser.driver.execute_script(
             "window.clicks = 0; addEventListener('click', (event) => { if (event.isTrusted) window.clicks += 1; }, true);")
         self.browser.press("See the failures")
-        self.browser.press("Plan the replay of…")
+        self.browser.press("Plan replay of…")
         self.browser.the("input", "Why…").send_keys("gcm is well again")
         self.browser.press("Start with a canary…")
         self.browser.wait(lambda: self.browser.path.startswith("/failures/job/"), "no replay was started")
@@ -85,7 +85,7 @@ class ReplayTest(FailuresTest):
         self.fixture.misbehave()
         self.browser.open(self.fixture, self.dead_letters("keyboard"))
         self.browser.wait_for_text("3 dead letters")
-        self.browser.tab_to("Plan the replay of…")
+        self.browser.tab_to("Plan replay of…")
         self.browser.key(Keys.ENTER)
         self.browser.wait_for_text("would be replayed")
         self.browser.tab_to("Why…")
@@ -189,7 +189,7 @@ class ReplayTest(FailuresTest):
         text = area.get_attribute("value").replace("apnss", "apns")
         area.clear()
         area.send_keys(text)
-        self.browser.press("Plan the replay of the edited event…")
+        self.browser.press("Plan replay of the edited event…")
         self.browser.wait_for_text("What is said otherwise")
         self.browser.fill("Why…", "misspelt")
         self.browser.press("Replay 1")
@@ -200,7 +200,7 @@ class ReplayTest(FailuresTest):
         """Dead letters handled otherwise are marked, and no replay takes them"""
         self.make("resolved", 4)
         self.browser.open(self.fixture, "/failures/letters?where=campaign+%3D+resolved")
-        self.browser.press("Plan to mark all that match as dealt with")
+        self.browser.press("Plan to resolve all that match")
         self.browser.wait_for_text("4 of 4 would be resolved")
         self.browser.fill("What was done…", "they were told by mail")
         self.browser.press("Resolve 4")

@@ -8,9 +8,6 @@ import HeraldText
 /// | loopback | all local clients, but no web page that has moved its own name to 127.0.0.1 | clients that show it |
 /// | another address | none | clients that show it |
 struct AdminGate: Sendable {
-    /// What a request gets instead of what it asked for; `nil` when it may have that.
-    typealias Refusal = HTTPResponse
-
     private let isLoopback: Bool
     private let token: AdminServer.Token?
 
@@ -19,8 +16,7 @@ struct AdminGate: Sendable {
         self.token = token
     }
 
-    /// What stands in the way of this request.
-    func refusal(of request: HTTPRequest) -> Refusal? {
+    func refusal(of request: HTTPRequest) -> HTTPResponse? {
         guard let token else {
             guard isLoopback else {
                 return .text(
@@ -45,11 +41,11 @@ struct AdminGate: Sendable {
     /// A page of another site that makes its own name lead to this machine is told by that name (DNS rebinding).
     ///
     /// On another address than loopback any name may be right, and the token tells the client.
-    func numbersRefusal(of request: HTTPRequest) -> Refusal? {
+    func numbersRefusal(of request: HTTPRequest) -> HTTPResponse? {
         isLoopback ? Self.hostRefusal(of: request) : nil
     }
 
-    private static func hostRefusal(of request: HTTPRequest) -> Refusal? {
+    private static func hostRefusal(of request: HTTPRequest) -> HTTPResponse? {
         request.namesThisMachine ? nil : .text("ask for 127.0.0.1, [::1] or localhost\n", status: 403)
     }
 }

@@ -56,7 +56,6 @@ public final class AdminServer: Sendable {
     static let connectionLimitOfNetwork = 160
     /// So many are only for addresses with few connections: clients of two or more addresses keep out no probe or scrape.
     static let reservedConnections = 64
-    /// A connection without a byte for so long is closed.
     static let idleSeconds = 15
     /// A request has to be complete within so long, however often a byte of it comes.
     static let requestSeconds = 10

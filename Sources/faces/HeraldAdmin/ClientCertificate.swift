@@ -23,10 +23,8 @@ public final class ClientCertificate: Sendable {
 
     private static let interval = Duration.seconds(60)
 
-    private let files: TLSFiles
     private let state: Guarded<Facts>
-    private let end: Wakeup
-    private let thread = Guarded<OwnThread?>(nil)
+    private let looking: RepeatedWork
 
     /// Looks at the file once a minute; `nil` when there is no certificate in it, and no client can be made.
     ///
@@ -35,28 +33,22 @@ public final class ClientCertificate: Sendable {
     public init?(file: String, logger: Logger) throws(SystemError) {
         let files = TLSFiles(certificateFile: file)
         guard let inUse = files.certificateEnd() else { return nil }
-        self.files = files
-        state = Guarded(Facts(inUseUntil: inUse, inFileUntil: inUse))
-        end = try Wakeup()
-        let thread = try OwnThread(name: "certificate") { [self] in
-            var notices = CertificateNotices()
-            repeat {
-                state.withLock { $0.inFileUntil = files.certificateEnd() }
-                guard let notice = notices.next(facts, now: SystemClock.wall()) else { continue }
-                logger.log(notice.level, notice.sentence, ["file": .string(file)])
-            } while !end.wait(for: Self.interval)
+        let state = Guarded(Facts(inUseUntil: inUse, inFileUntil: inUse))
+        self.state = state
+        let notices = Guarded(CertificateNotices())
+        looking = try RepeatedWork(name: "certificate", every: Self.interval) {
+            let facts = Facts(inUseUntil: inUse, inFileUntil: files.certificateEnd())
+            state.withLock { $0 = facts }
+            guard let notice = notices.withLock({ $0.next(facts, now: SystemClock.wall()) }) else { return }
+            logger.log(notice.level, notice.sentence, ["file": .string(file)])
         }
-        self.thread.withLock { $0 = thread }
     }
 
     /// When it ends, as of the latest look.
     public var facts: Facts { state.withLock { $0 } }
 
     /// Ends looking.
-    public func stop() {
-        end.signal()
-        thread.withLock { $0 }?.join()
-    }
+    public func stop() { looking.stop() }
 }
 
 /// What is to be logged of a client certificate, and when.
@@ -77,19 +69,13 @@ struct CertificateNotices {
     private var told: WallTime?
     private var nextWarning: WallTime?
 
-    private static func text(_ moment: WallTime) -> String {
-        var bytes: [UInt8] = []
-        RFC3339.append(moment, to: &bytes)
-        return String(decoding: bytes, as: UTF8.self)
-    }
-
     /// What is to be logged now, if anything; it counts as logged.
     mutating func next(_ facts: ClientCertificate.Facts, now: WallTime) -> Notice? {
         let left = facts.inUseUntil.time(since: now)
         let renewed = facts.inFileUntil.flatMap { $0 > facts.inUseUntil ? $0 : nil }
-        let until = Self.text(facts.inUseUntil)
+        let until = RFC3339.text(facts.inUseUntil)
         let remedy =
-            renewed.map { "its file has one that is good until \(Self.text($0)): restart the worker" }
+            renewed.map { "its file has one that is good until \(RFC3339.text($0)): restart the worker" }
             ?? "renew it, and restart the worker"
         if left > Self.warningTime {
             nextWarning = nil
@@ -105,15 +91,9 @@ struct CertificateNotices {
         guard isNews || nextWarning.map({ now >= $0 }) ?? true else { return nil }
         told = renewed
         nextWarning = now.advanced(by: left > .zero ? min(.days(1), left) : .hours(1))
-        guard left > .zero else {
-            return Notice(
-                level: .error,
-                sentence: "the client certificate for the brokers ended at \(until), and brokers refuse new "
-                    + "connections; \(remedy)")
-        }
+        let end = left > .zero ? "ends at \(until), and brokers will refuse" : "ended at \(until), and brokers refuse"
         return Notice(
-            level: .warning,
-            sentence: "the client certificate for the brokers ends at \(until), and brokers will refuse new "
-                + "connections; \(remedy)")
+            level: left > .zero ? .warning : .error,
+            sentence: "the client certificate for the brokers \(end) new connections; \(remedy)")
     }
 }

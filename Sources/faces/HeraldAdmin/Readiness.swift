@@ -17,7 +17,6 @@ public struct Readiness {
     ///
     /// A coordinator that moves, or a transaction that is written again, takes less.
     private static let progressPatience: Milliseconds = .seconds(30)
-    /// So many names are listed at most.
     private static let namesShown = 5
 
     let report: WorkerReport
@@ -29,7 +28,6 @@ public struct Readiness {
         self.now = now
     }
 
-    /// Whether the worker delivers.
     var isReady: Bool { reasons.isEmpty }
     /// Whether it is only about to.
     public var isStarting: Bool { reasons.contains { $0.key == FindingKey.starting.rawValue } }
@@ -131,7 +129,6 @@ public struct Readiness {
             place: cluster.silentBrokers.map(\.description), numbers: ["partitions": unusable.count])
     }
 
-    /// Which brokers do not answer.
     private var silentBrokers: String {
         let brokers = cluster.silentBrokers
         guard !brokers.isEmpty else { return "brokers do not answer" }

@@ -10,56 +10,43 @@ extension WorkerMetrics {
     static let kafka: [Metric] =
         [
             sum("herald_partitions_assigned", .gauge, "Partitions assigned to this worker.", \.partitions.count),
-            Metric(
+            one(
                 "herald_partitions_without_leader", .gauge,
                 "Partitions of Herald's topics without a leader, which nobody can write or read."
-            ) { source, writer in
-                writer.sample([], source.report.cluster.leaderless.count)
-            },
+            ) { $0.report.cluster.leaderless.count },
             sum(
                 "herald_partitions_offsets_missing", .gauge,
                 "Partitions of this worker that are not consumed, because the group's offset for them was lost.",
                 \.withoutOffsets.count),
-            Metric("herald_brokers_reachable", .gauge, "Whether a broker answered the latest query (1) or none (0).") {
-                source, writer in
-                writer.sample([], source.report.cluster.isReachable == true ? 1 : 0)
-            },
-            Metric(
+            one(
+                "herald_brokers_reachable", .gauge, "Whether a broker answered the latest query (1) or none (0)."
+            ) { $0.report.cluster.isReachable == true ? 1 : 0 },
+            one(
                 "herald_brokers_silent", .gauge,
                 "Brokers with copies of Herald's partitions that did not answer when they were asked, each for itself."
-            ) { source, writer in
-                writer.sample([], source.report.cluster.silentBrokers.count)
-            },
-            Metric(
+            ) { $0.report.cluster.silentBrokers.count },
+            one(
                 "herald_partitions_unusable", .gauge,
                 "Partitions of Herald's topics that nobody can write or read, because too few of their brokers answer."
-            ) { source, writer in
-                writer.sample([], source.report.cluster.unusable.count)
-            },
+            ) { $0.report.cluster.unusable.count },
             Metric(
                 "herald_stalled_seconds", .gauge, unit: .seconds,
                 "How long outcomes have waited without a commit (0: there is progress, or nothing waits)."
             ) { source, writer in
                 writer.sample([], source.readiness.stalledTime.inSeconds)
             },
-            Metric(
+            one(
                 "herald_partitions_standing_still", .gauge,
                 "Partitions of request topics with events that nobody takes although nothing else is to be done."
-            ) { source, writer in
-                writer.sample([], source.report.cluster.standingStill.count)
-            },
-            Metric(
+            ) { $0.report.cluster.standingStill.count },
+            one(
                 "herald_partitions_behind_open_transaction", .gauge,
                 "Partitions of this worker in which a transaction has been open for longer than 30 s."
-            ) { source, writer in
-                writer.sample([], source.report.cluster.openTransactions.count)
-            },
-            Metric(
+            ) { $0.report.cluster.openTransactions.count },
+            one(
                 "herald_group_strangers", .gauge,
                 "Members of the group that are no workers of Herald's, as this worker saw it last."
-            ) { source, writer in
-                writer.sample([], source.report.cluster.strangers?.count ?? 0)
-            },
+            ) { $0.report.cluster.strangers?.count ?? 0 },
             Metric(
                 "herald_rebalances", .counter, labels: ["kind"],
                 "How often partitions were assigned to, revoked from, or lost by each lane."
@@ -120,16 +107,13 @@ extension WorkerMetrics {
                 writer.sample([client], Double(statistics.slowestRoundTrip) / 1_000_000)
             }
         },
-        Metric("herald_kafka_queued_records", .gauge, "Records in the producers' queues.") { source, writer in
-            writer.sample([], source.report.cluster.producers.recordsQueued)
-        },
-        Metric(
+        one(
+            "herald_kafka_queued_records", .gauge, "Records in the producers' queues."
+        ) { $0.report.cluster.producers.recordsQueued },
+        one(
             "herald_kafka_fetched_ahead_bytes", .gauge, unit: .bytes,
-            "Bytes fetched by the consumers and not "
-                + "consumed yet."
-        ) { source, writer in
-            writer.sample([], source.report.cluster.consumers.bytesFetchedAhead)
-        },
+            "Bytes fetched by the consumers and not consumed yet."
+        ) { $0.report.cluster.consumers.bytesFetchedAhead },
     ]
 
     private static func count(

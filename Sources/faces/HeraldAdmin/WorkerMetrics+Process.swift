@@ -1,7 +1,6 @@
 import HeraldTelemetry
 import HeraldTime
 
-/// What is known of the process at one moment.
 struct ProcessFacts: Sendable {
     let facts: AdminServer.Facts
     /// When the client certificate for the brokers ends; `nil` without one.
@@ -19,14 +18,10 @@ extension WorkerMetrics {
             source, writer in
             writer.sample([source.process.facts.version, source.process.facts.kafkaVersion], 1)
         },
-        Metric(
+        one(
             "herald_log_lines_dropped", .counter,
-            "Log lines dropped because they were written faster than they "
-                + "were read."
-        ) {
-            source, writer in
-            writer.sample([], source.process.facts.droppedLogLines())
-        },
+            "Log lines dropped because they were written faster than they were read."
+        ) { $0.process.facts.droppedLogLines() },
         Metric(
             "herald_trace_spans", .counter, labels: ["outcome"],
             "Spans that the collector of traces.url took (exported), and that it never got (dropped)."

@@ -23,7 +23,6 @@ public enum WorkerMetrics {
         }
     }
 
-    /// What all samples come from.
     struct Source: Sendable {
         let report: WorkerReport
         let process: ProcessFacts
@@ -31,17 +30,14 @@ public enum WorkerMetrics {
 
         var readiness: Readiness { Readiness(report, now: now.monotonic) }
 
-        /// The sum over all lanes.
         func sum(_ value: (LaneReport) -> Int) -> Int { report.lanes.reduce(0) { $0 + value($1) } }
     }
 
     /// All declarations, in the order of the output.
     public static var declarations: [MetricDeclaration] { all.map(\.declaration) }
 
-    /// All metrics with their values.
     static let all: [Metric] = delivery + state + kafka + process
 
-    /// The whole page.
     static func text(
         _ report: WorkerReport, _ process: ProcessFacts, _ format: MetricsFormat, now: Moment
     ) -> [UInt8] {
@@ -54,11 +50,17 @@ public enum WorkerMetrics {
         return writer.finish()
     }
 
-    /// A metric that is the sum over all lanes.
     static func sum(
         _ name: String, _ kind: MetricDeclaration.Kind, _ help: String, _ value: @escaping @Sendable (LaneReport) -> Int
     ) -> Metric {
-        Metric(name, kind, help) { source, writer in writer.sample([], source.sum(value)) }
+        one(name, kind, help) { $0.sum(value) }
+    }
+
+    static func one(
+        _ name: String, _ kind: MetricDeclaration.Kind, unit: MetricDeclaration.Unit? = nil, _ help: String,
+        _ value: @escaping @Sendable (Source) -> Int
+    ) -> Metric {
+        Metric(name, kind, unit: unit, help) { source, writer in writer.sample([], value(source)) }
     }
 
     // MARK: Delivery
@@ -161,10 +163,9 @@ public enum WorkerMetrics {
     // MARK: State
 
     private static let state: [Metric] = [
-        Metric("herald_ready", .gauge, "Whether /readyz says that events are delivered (1) or why not (0).") {
-            source, writer in
-            writer.sample([], source.readiness.isReady ? 1 : 0)
-        },
+        one(
+            "herald_ready", .gauge, "Whether /readyz says that events are delivered (1) or why not (0)."
+        ) { $0.readiness.isReady ? 1 : 0 },
         Metric(
             "herald_outage", .gauge, labels: ["reason"], "Whether nothing is consumed for this reason (1) or not (0)."
         ) {

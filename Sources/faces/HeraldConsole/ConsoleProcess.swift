@@ -26,7 +26,6 @@ package final class ConsoleProcess: Sendable {
         port.withLock { $0 = taken }
     }
 
-    /// The address served, as `host:port`.
     package var address: String { server.address }
 
     /// A link that signs one browser in as operator; it voids the previous one.
@@ -40,23 +39,16 @@ package final class ConsoleProcess: Sendable {
 
     private static func parts(_ context: ConsoleContext, news: ConsoleNews) throws -> [any ConsolePart] {
         let jobs = JobsPart(news: news)
-        let board = TroubleBoard()
-        let failures = try FailuresPart(context.replay, context.failures, jobs: jobs.jobs, news: news, board: board)
+        let failures = try FailuresPart(context, jobs: jobs.jobs, news: news)
         return [
-            try NowPart(
-                context.now, decoder: context.timeline.search.decoder, news: news, board: board,
-                letters: NowPart.Letters(
-                    open: { failures.openLetters(since: $0) }, problem: { failures.problem },
-                    runs: { failures.letterRuns(since: $0) })),
-            jobs, failures,
-            try FindPart(context, planned: failures.planned), try CampaignsPart(context, jobs: jobs.jobs),
+            try NowPart(context.now, news: news, failures: failures), jobs, failures,
+            try FindPart(context, planned: failures.starter.planned), try CampaignsPart(context, jobs: jobs.jobs),
             AuditPart(context),
         ]
     }
 }
 
 extension ConsoleServer.Configuration {
-    /// Whether only this machine can connect.
     package var isOnLoopback: Bool { host == "::1" || host.hasPrefix("127.") }
 
     /// The key is in the fragment, which browsers do not send.

@@ -56,7 +56,6 @@ package struct Examination: Sendable {
         for (stage, check) in backendChecks.withLock({ $0 }) { try report(stage, check) }
     }
 
-    /// Goes through stages of one half in their order.
     static func walk(
         _ stages: [Stage], _ examiner: inout any Examiner, _ report: (Stage, Check) throws -> Void
     ) rethrows {

@@ -42,16 +42,10 @@ package enum Stage: String, Sendable, CaseIterable {
 
     /// Whether it belongs to the backend's half; the two halves run side by side.
     package var isBackend: Bool {
-        switch self {
-        case .backendName, .backendPort, .backendTLS, .backendAnswer, .backendLogin, .clock: true
-        case .brokerNames, .brokerPorts, .brokerTLS, .brokerLogin, .brokers, .topics, .reading, .group,
-            .transactionalID, .writing, .transaction, .publishers:
-            false
-        }
+        [.backendName, .backendPort, .backendTLS, .backendAnswer, .backendLogin, .clock].contains(self)
     }
 }
 
-/// What a stage found.
 package struct StageReport: Sendable, Equatable {
     /// One entry for each thing that was looked at; none when there was nothing to look at.
     package var checks: [Check]
@@ -64,5 +58,55 @@ package struct StageReport: Sendable, Equatable {
     package init(_ checks: [Check], isDeadEnd: Bool? = nil) {
         self.checks = checks
         self.isDeadEnd = isDeadEnd ?? (!checks.isEmpty && checks.allSatisfy { $0.verdict == .failed })
+    }
+
+    /// What it found of the one thing that it looked at.
+    init(_ stage: Stage, _ subject: String, _ verdict: Verdict, _ detail: String, fix: String? = nil) {
+        self.init([Check(stage, subject, verdict, detail, fix: fix)])
+    }
+}
+
+/// How one check came out.
+package enum Verdict: String, Sendable, CaseIterable {
+    case passed
+    /// It works, and an operator should look at it.
+    case warning
+    case failed
+    /// It could not be looked at, because of something else.
+    case skipped
+
+    package var mark: String {
+        switch self {
+        case .passed: "✓"
+        case .warning: "!"
+        case .failed: "✗"
+        case .skipped: "-"
+        }
+    }
+}
+
+/// One thing that was looked at, and what to do about it.
+package struct Check: Sendable, Equatable {
+    /// What was looked at, such as `broker tls`.
+    package var name: String
+    /// Which one, such as a topic's name; empty when there is only one.
+    package var subject: String
+    package var verdict: Verdict
+    /// What was seen, in one line; may hold text from outside as it came.
+    package var detail: String
+    /// What fixes it; `nil` when there is nothing to fix.
+    package var fix: String?
+
+    /// What a stage found; the name is the stage's.
+    package init(_ stage: Stage, _ subject: String, _ verdict: Verdict, _ detail: String, fix: String? = nil) {
+        self.init(stage.rawValue, subject, verdict, detail, fix: fix)
+    }
+
+    package init(_ name: String, _ subject: String = "", _ verdict: Verdict, _ detail: String, fix: String? = nil) {
+        self.name = name
+        self.subject = subject
+        self.verdict = verdict
+        self.detail = detail
+        self.fix = fix
     }
 }

@@ -18,7 +18,6 @@ package struct EventTimeline: Sendable, Equatable {
     package internal(set) var pushServices: [String] = []
     /// Of one event at most ``stepLimit`` are kept, the newest.
     package internal(set) var steps: [TimelineStep] = []
-    /// Steps that were left out.
     package internal(set) var droppedCount = 0
 
     /// More than the retries of a day.

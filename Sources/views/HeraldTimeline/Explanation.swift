@@ -403,12 +403,14 @@ package struct Explanation: Sendable {
         }
     }
 
-    private var expiresAt: WallTime? {
-        if case .published(_, let moment) = published?.kind { moment } else { nil }
-    }
-
-    private var notBefore: WallTime? {
-        if case .published(let moment, _) = published?.kind { moment } else { nil }
+    private var expiresAt: WallTime? { moments.expiresAt }
+    private var notBefore: WallTime? { moments.notBefore }
+    private var moments: (notBefore: WallTime?, expiresAt: WallTime?) {
+        if case .published(let notBefore, let expiresAt) = published?.kind {
+            (notBefore, expiresAt)
+        } else {
+            (nil, nil)
+        }
     }
 
     private mutating func sayDelay(

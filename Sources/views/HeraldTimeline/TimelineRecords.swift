@@ -10,7 +10,6 @@ internal import HeraldTools
 ///
 /// One is used for record after record.
 struct TimelineRecords {
-    /// What kind of topic a record is of.
     enum Kind: Sendable {
         case request
         case retry
@@ -150,40 +149,32 @@ struct TimelineRecords {
             )
         }
         builder.add(
-            calls(before: record, of: kind, value) + steps(of: kind, record, at, services, origin), to: origin,
+            calls(before: record, of: kind, value) + [step(of: kind, record, at, services, origin)], to: origin,
             identity)
     }
 
-    private func steps(
+    private func step(
         of kind: Kind, _ record: Origin, _ at: WallTime, _ services: [String], _ origin: Origin
-    ) -> [TimelineStep] {
+    ) -> TimelineStep {
         let named = text(.pushServices)?.split(separator: ",").map { String($0) } ?? services
-        var steps: [TimelineStep] = []
         switch kind {
-        case .request where event.replays > 0:
-            steps.append(
-                TimelineStep(at: at, kind: .replayed(number: event.replays, pushServices: named), record: record))
-        case .request:
-            steps.append(
-                TimelineStep(
-                    at: at, kind: .published(notBefore: event.notBefore, expiresAt: event.expiresAt), record: record))
-        case .retry:
-            steps.append(
-                TimelineStep(
-                    at: at,
-                    kind: .delayed(
-                        reason: text(.reason), detail: text(.detail), until: moment(.notBefore), pushServices: named),
-                    record: record))
         case .deadLetter:
             let reason = text(.reason).flatMap(DeadLetterReason.init(rawValue:)) ?? .invalid
-            steps.append(
-                TimelineStep(
-                    at: moment(.deadLetteredAt) ?? at,
-                    kind: .deadLettered(reason: reason, detail: text(.detail), pushServices: named), record: record,
-                    letter: letter(record, origin)))
-        case .result, .feedback: break
+            return TimelineStep(
+                at: moment(.deadLetteredAt) ?? at,
+                kind: .deadLettered(reason: reason, detail: text(.detail), pushServices: named), record: record,
+                letter: letter(record, origin))
+        case .retry:
+            let what = TimelineStep.Kind.delayed(
+                reason: text(.reason), detail: text(.detail), until: moment(.notBefore), pushServices: named)
+            return TimelineStep(at: at, kind: what, record: record)
+        case .request, .result, .feedback:
+            let what: TimelineStep.Kind =
+                event.replays > 0
+                ? .replayed(number: event.replays, pushServices: named)
+                : .published(notBefore: event.notBefore, expiresAt: event.expiresAt)
+            return TimelineStep(at: at, kind: what, record: record)
         }
-        return steps
     }
 
     /// Of the headers alone, as lists of dead letters have it: what does not decode has them too.

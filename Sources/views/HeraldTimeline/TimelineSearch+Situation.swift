@@ -69,7 +69,7 @@ extension TimelineSearch {
             return (.unknown(error.words), [])
         }
         guard !known.members.isEmpty else { return (.found([WorkerSurvey.noWorker(in: group.name)]), []) }
-        let place = TopicPartition(topic: record.topic, partition: record.partition)
+        let place = record.place
         guard let member = known.members.first(where: { $0.partitions.contains(place) }) else {
             let members = known.members.count
             return (
@@ -164,7 +164,7 @@ extension TimelineSearch {
     }
 
     private func record(at origin: Origin) throws -> Record {
-        let place = TopicPartition(topic: origin.topic, partition: origin.partition)
+        let place = origin.place
         let reader = try ToolFailure.reading(origin.topic) { () throws(KafkaError) in
             try TopicReader(properties: readerProperties)
         }
@@ -195,17 +195,19 @@ extension TimelineSearch {
 
     /// Up to where the group has consumed the partition of the request; `nil` when it has committed nothing there.
     package func committedOffset(of origin: Origin) throws -> Int64? {
-        let reader = try ToolFailure.reading(origin.topic) { () throws(KafkaError) in
-            try Consumer(properties: readerProperties)
-        }
+        let found = try ToolFailure.reading(origin.topic) { () throws(KafkaError) in try committed([origin.place]) }
+        return found[origin.place].flatMap { $0 < 0 ? nil : $0 }
+    }
+
+    /// The group's offsets in these partitions, negative where it has none.
+    func committed(_ places: Set<TopicPartition>) throws(KafkaError) -> [TopicPartition: Int64] {
+        let reader = try Consumer(properties: readerProperties)
         defer { reader.close() }
-        let place = TopicPartition(topic: origin.topic, partition: origin.partition)
-        let committed = try ToolFailure.reading(origin.topic) { () throws(KafkaError) in
-            try readerProperties.outwaiting(within: Self.questionTimeout.duration) { () throws(KafkaError) in
-                try reader.queries.committed([place], timeout: Self.questionTimeout)
-            }
+        let committed = try readerProperties.outwaiting(within: Self.questionTimeout.duration) {
+            () throws(KafkaError) in
+            try reader.queries.committed(Array(places), timeout: Self.questionTimeout)
         }
-        return committed.first.map(\.offset).flatMap { $0 < 0 ? nil : $0 }
+        return Dictionary(committed.map { ($0.partition, $0.offset) }) { $1 }
     }
 
     /// What the campaign is to do; `nil` without a control record, or without the topic.
@@ -230,4 +232,9 @@ extension TimelineSearch {
         guard case .found(let value?, let headers) = try record(at: origin) else { return nil }
         return text(\.message, of: origin, value, headers)
     }
+}
+
+extension Origin {
+    /// The partition that it lies in.
+    var place: TopicPartition { TopicPartition(topic: topic, partition: partition) }
 }

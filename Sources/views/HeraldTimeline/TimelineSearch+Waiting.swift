@@ -21,27 +21,18 @@ extension TimelineSearch {
         } catch {
             throw ToolFailure("the group \(group.name) does not say which workers there are", error)
         }
-        let places = Set(
-            events.map { TopicPartition(topic: $0.waitingRecord.topic, partition: $0.waitingRecord.partition) })
+        let places = Set(events.map(\.waitingRecord.place))
         // Where the brokers do not say it, nothing is missing.
-        let without = (try? withoutOffsets(among: places)) ?? []
+        let without = (try? committed(places).filter { $0.value < 0 }.map(\.key)) ?? []
         let members = known.members.filter { !places.isDisjoint(with: $0.partitions) }
         let addresses = WorkerSurvey.addresses(of: members, named: group.named, listen: group.listen)
         var waiting = waiting(asked, of: events.map(\.origin), at: addresses)
         for event in events {
-            let place = TopicPartition(topic: event.waitingRecord.topic, partition: event.waitingRecord.partition)
+            let place = event.waitingRecord.place
             guard without.contains(place) else { continue }
             waiting[event.origin]?.withoutOffset = .init(group: group.name, partition: place)
         }
         return waiting
-    }
-
-    /// Those of these partitions for which the group has no offset.
-    private func withoutOffsets(among places: Set<TopicPartition>) throws(KafkaError) -> Set<TopicPartition> {
-        let reader = try Consumer(properties: readerProperties)
-        defer { reader.close() }
-        let committed = try reader.queries.committed(Array(places), timeout: Self.questionTimeout)
-        return Set(committed.filter { $0.offset < 0 }.map(\.partition))
     }
 
     /// Asks each of these workers once.

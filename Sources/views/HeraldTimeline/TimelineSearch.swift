@@ -1,7 +1,7 @@
 package import HeraldEvents
 package import HeraldKafka
 internal import HeraldReplay
-internal import HeraldTime
+package import HeraldTime
 package import HeraldTools
 
 /// Reads what Herald's topics say of some events.
@@ -26,7 +26,6 @@ package struct TimelineSearch: Sendable {
         self.decoder = decoder
     }
 
-    /// What was found.
     package struct Found: Sendable {
         package var timelines: [EventTimeline]
         /// Topics that there are not, or that this user may not read, with the reason.
@@ -47,8 +46,6 @@ package struct TimelineSearch: Sendable {
         package var isCut = false
         /// Whether the reading was ended before its end.
         package var isPart = false
-        /// So many offsets were passed.
-        package var passedCount: Int64 = 0
     }
 
     private struct Place {
@@ -120,7 +117,6 @@ package struct TimelineSearch: Sendable {
             guard let kind = kinds[topic] else { return }
             records.add(message, of: kind, topic: topic, to: &builder)
         }
-        found.passedCount = reader.progress.passed
         found.unread += reader.unreadable.map {
             "\($0.partition) from offset \($0.offsets.lowerBound) to \($0.offsets.upperBound - 1), which can't be read"
         }
@@ -221,5 +217,35 @@ package struct TimelineSearch: Sendable {
             if !place.partitions.contains(event.origin.partition) { strays.insert(place.name) }
         }
         return strays.sorted()
+    }
+}
+
+/// Whose events are looked for.
+package struct TimelineQuery: Sendable, Equatable {
+    package var user: String?
+    /// The events with this id: the publisher's, or `topic/partition/offset`.
+    package var id: String?
+    /// Only what was recorded since.
+    package var since: WallTime?
+    /// Whether all partitions are read, wherever the user's records should be.
+    package var readsAllPartitions = false
+    /// So many events at most of each partition, the newest.
+    package var limit = 1_000
+
+    package init(user: String? = nil, id: String? = nil) {
+        self.user = user
+        self.id = id
+    }
+
+    /// The request record that the id names, if it is no publisher's id.
+    var origin: Origin? { id.flatMap(Origin.init) }
+
+    /// Whether an event is meant; one whose user is not known is not.
+    ///
+    /// - Parameter origin: its request record, by which it is named whether it has an id or not.
+    func matches(user: String?, id: String?, origin: Origin) -> Bool {
+        if let wanted = self.user, user != wanted { return false }
+        if let wanted = self.id, id != wanted { return origin == self.origin }
+        return true
     }
 }

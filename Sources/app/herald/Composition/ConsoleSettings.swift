@@ -1,7 +1,6 @@
 import HeraldCommandLine
 import HeraldConsole
 import HeraldHTTP
-import HeraldReplay
 import HeraldSettings
 import HeraldText
 import HeraldTools
@@ -15,30 +14,21 @@ extension Settings {
     func consoleContext(
         environment: [String: String], configuration: String?, temporaryDirectory: String
     ) throws -> ConsoleContext {
-        ConsoleContext(
+        let search = try timelineSearch()
+        return ConsoleContext(
             replay: try replayContext(environment: environment), campaigns: campaignContext(environment: environment),
-            failures: FailuresContext(configuration: configuration) { context, isWriting in
-                try Replayer(context, reach: clusterReach, admin: adminClient(), isWriting: isWriting)
-            },
             starts: CampaignStartRules(
                 pushServices: try pushServices(), maximumEventBytes: limits.eventBytes, users: backend.users,
                 uploadLimit: console.uploadLimit, directory: temporaryDirectory),
-            timeline: TimelineContext(
-                search: try timelineSearch(),
-                reach: clusterReach, admin: try adminClient(),
-                situation: { situation(now: $0, configuration: configuration) }),
-            now: nowPlan)
-    }
-
-    /// What the pages Verdict and Now watch.
-    private var nowPlan: NowPlan {
-        NowPlan(
-            topics: topicNames, delays: retryDelayNames, group: kafka.group,
-            reach: ClusterReach(bootstrapServers: kafka.bootstrapServers, patience: NowPlan.patience),
-            clientProperties: KafkaClientSettings.common(self),
-            groupProperties: KafkaClientSettings.doctorReader(self),
-            readerProperties: KafkaClientSettings.watcher(self),
-            workers: namedWorkers, listen: adminAddress)
+            search: search,
+            now: NowPlan(
+                search: search,
+                reach: ClusterReach(bootstrapServers: kafka.bootstrapServers, patience: NowPlan.patience),
+                clientProperties: KafkaClientSettings.common(self),
+                groupProperties: KafkaClientSettings.doctorReader(self),
+                readerProperties: KafkaClientSettings.watcher(self)),
+            reach: clusterReach, admin: try adminClient(), configuration: configuration,
+            situation: { situation(now: $0, configuration: configuration) })
     }
 
     /// Where the console is served, and to whom.

@@ -45,8 +45,6 @@ package enum FindingKey: String, Sendable, CaseIterable {
 extension FindingKey {
     /// What all findings of a kind have in common.
     package struct Entry: Sendable {
-        /// Whether a worker finds it, and not what looks at all of them.
-        package var isOfWorker: Bool
         package var severity: Finding.Severity
         /// It in a few words.
         package var title: String
@@ -72,136 +70,127 @@ extension FindingKey {
 
     /// Its row.
     package var entry: Entry {
-        func survey(
+        func row(
             _ severity: Finding.Severity, _ title: String, _ step: String = "", _ command: [String] = Self.doctor,
             alert: String? = nil, section: String? = nil
         ) -> Entry {
             Entry(
-                isOfWorker: false, severity: severity, title: title, step: step, command: command, alert: alert,
+                severity: severity, title: title, step: step, command: command, alert: alert,
                 section: alert?.lowercased() ?? section ?? rawValue)
         }
-        func worker(
-            _ severity: Finding.Severity, _ title: String, _ step: String = "", _ command: [String] = Self.doctor,
-            alert: String? = nil, section: String? = nil
-        ) -> Entry {
-            var entry = survey(severity, title, step, command, alert: alert, section: section)
-            entry.isOfWorker = true
-            return entry
-        }
         return switch self {
-        case .starting: worker(.warn, "Starting", "wait; if it lasts, the log says why")
-        case .stopping: worker(.warn, "Stopping", "nothing to do", [])
+        case .starting: row(.warn, "Starting", "wait; if it lasts, the log says why")
+        case .stopping: row(.warn, "Stopping", "nothing to do", [])
         case .stuck:
-            worker(
-                .bad, "Not delivering", "restart the worker; nothing is lost", ["systemctl", "restart", "herald"])
+            row(.bad, "Not delivering", "restart the worker; nothing is lost", ["systemctl", "restart", "herald"])
         case .unassigned:
-            worker(
+            row(
                 .warn, "Waiting for partitions",
                 "wait for the rebalance to end; if it lasts, look for a member of the group that hangs")
         case .brokersUnreachable:
-            worker(
+            row(
                 .bad, "Brokers unreachable",
                 "check that the brokers run and that kafka.bootstrapServers and security.protocol are right; the worker "
                     + "resumes by itself", alert: "HeraldBrokersUnreachable")
         case .loginFailed:
-            worker(
+            row(
                 .bad, "Not delivering",
                 "check kafka.auth, or the SASL properties in kafka.properties; the worker resumes by itself when a file "
                     + "that they name changes")
         case .topicsMissing:
-            worker(.bad, "Not delivering", "run `herald topics apply`, or grant Describe", Self.topics)
+            row(.bad, "Not delivering", "run `herald topics apply`, or grant Describe", Self.topics)
         case .partitionsWithoutLeader:
-            worker(
+            row(
                 .bad, "Degraded", "bring a broker back that has a replica; all others continue",
                 alert: "HeraldPartitionsWithoutLeader")
-        case .offsetsMissing: worker(.bad, "Degraded", "", ["herald", "offsets", "restore", "--dry-run"])
+        case .offsetsMissing: row(.bad, "Degraded", "", ["herald", "offsets", "restore", "--dry-run"])
         case .tooFewBrokers:
-            worker(
+            row(
                 .bad, "Too few brokers", "bring the brokers back; nothing is lost, and the worker resumes by itself",
                 alert: "HeraldTooFewBrokers")
-        case .noProgress: worker(.bad, "No progress", alert: "HeraldCommitsStall")
-        case .groupRefuses: worker(.bad, "Not delivering")
+        case .noProgress: row(.bad, "No progress", alert: "HeraldCommitsStall")
+        case .groupRefuses: row(.bad, "Not delivering")
         case .recordsRefused:
-            worker(
+            row(
                 .bad, "Not delivering",
                 "look at the topic's brokers, disks and permissions; nothing is lost, Herald retries")
         case .commitsFailing:
-            worker(
+            row(
                 .bad, "Not delivering",
                 "look at the brokers and at this worker's permissions; nothing is lost, Herald retries",
                 alert: "HeraldCommitsFail")
         case .backendUnreachable:
-            worker(
+            row(
                 .bad, "Not delivering",
                 "check that the backend runs, and backend.url or the hub's connection string; its events are retried",
                 ["herald", "doctor", "--only", "backend"])
-        case .lagGrowing: worker(.warn, "Behind", alert: "HeraldLag")
-        case .publisherFaults: worker(.warn, "Events are published wrongly", alert: "HeraldPublisherFaults")
+        case .lagGrowing: row(.warn, "Behind", alert: "HeraldLag")
+        case .publisherFaults: row(.warn, "Events are published wrongly", alert: "HeraldPublisherFaults")
         case .pushServiceFailing:
-            worker(.bad, "A push service fails", Self.unanswering, Self.sample, alert: "HeraldCallsFail")
-        case .behindOpenTransaction: worker(.warn, "A transaction is open", alert: "HeraldBehindOpenTransaction")
-        case .strangerInGroup: worker(.warn, "Another program takes events", alert: "HeraldStrangerInGroup")
-        case .brokersThrottle: worker(.warn, "Brokers throttle")
-        case .recordRefused: worker(.warn, "Records are refused", "", Self.topics, section: "records-refused")
-        case .offsetsPassedOver: worker(.warn, "Offsets were passed over", alert: "HeraldOffsetsPassedOver")
+            row(.bad, "A push service fails", Self.unanswering, Self.sample, alert: "HeraldCallsFail")
+        case .behindOpenTransaction: row(.warn, "A transaction is open", alert: "HeraldBehindOpenTransaction")
+        case .strangerInGroup: row(.warn, "Another program takes events", alert: "HeraldStrangerInGroup")
+        case .brokersThrottle: row(.warn, "Brokers throttle")
+        case .recordRefused: row(.warn, "Records are refused", "", Self.topics, section: "records-refused")
+        case .offsetsPassedOver: row(.warn, "Offsets were passed over", alert: "HeraldOffsetsPassedOver")
 
         case .noWorker:
-            survey(
+            row(
                 .bad, "No worker runs", "start a worker, or see why it ended (status 78: wrong settings)", Self.service,
                 alert: "HeraldDown")
         case .silentWorker:
-            survey(
+            row(
                 .warn, "Degraded", "see whether it runs, and whether its admin port can be reached from here",
                 Self.service, alert: "HeraldWorkerDown")
         case .olderWorker:
-            survey(
+            row(
                 .warn, "A worker is of an older version",
                 "update it: only its own /readyz says how it is until then", [], section: "first-look")
         case .notKnown:
-            survey(
+            row(
                 .unknown, "Not known whether the workers deliver",
                 "name the workers' admin ports in console.workers, and give admin.listen a port that can be reached from "
                     + "here", ["herald", "config", "show", "admin.listen"], section: "first-look")
         case .consoleBrokers:
-            survey(
+            row(
                 .warn, "The workers deliver, and the console reaches no broker", Self.login,
                 alert: "HeraldBrokersUnreachable")
         case .groupUntold:
-            survey(.unknown, "The brokers do not tell of the group", Self.login, alert: "HeraldBrokersUnreachable")
+            row(.unknown, "The brokers do not tell of the group", Self.login, alert: "HeraldBrokersUnreachable")
         case .lettersUnread:
-            survey(.warn, "The dead letters are not read", Self.login, alert: "HeraldBrokersUnreachable")
+            row(.warn, "The dead letters are not read", Self.login, alert: "HeraldBrokersUnreachable")
         case .partitionStuck:
-            survey(
+            row(
                 .bad, "A partition is stuck",
                 "see whether all workers are there and ready; then the backend, or the number of workers, is the bound",
                 alert: "HeraldLag")
-        case .rebalance: survey(.warn, "Degraded", Self.comings, alert: "HeraldRebalances")
-        case .noMember: survey(.bad, "Degraded", Self.comings, alert: "HeraldRebalances")
-        case .callsFail: survey(.warn, "Degraded", Self.unanswering, Self.sample, alert: "HeraldCallsFail")
+        case .rebalance: row(.warn, "Degraded", Self.comings, alert: "HeraldRebalances")
+        case .noMember: row(.bad, "Degraded", Self.comings, alert: "HeraldRebalances")
+        case .callsFail: row(.warn, "Degraded", Self.unanswering, Self.sample, alert: "HeraldCallsFail")
         case .throttled:
-            survey(
+            row(
                 .warn, "Degraded",
                 "if the rate that Herald found is too little, raise the backend's quota, or divide it",
                 ["herald", "config", "show", "limits"], alert: "HeraldThrottled")
         case .credentials:
-            survey(
+            row(
                 .warn, "Degraded", "see which push service, and which of the backend's servers, refuse",
                 Self.letters + ["--where", "status in (401, 403)", "--group-by", "pns"],
                 alert: "HeraldCredentialsRefused")
         case .unanswered:
-            survey(
+            row(
                 .warn, "Some may have arrived",
                 "before a replay, see whether the backend honours idempotency keys: otherwise people are notified twice",
                 Self.letters + ["--where", "history ~ '*timeout*' or history ~ '*reset*'"],
                 section: "calls-without-an-answer")
         case .campaignDead, .campaignFails, .campaignPaused:
-            survey(.warn, "A campaign fails", "", [], section: "campaign-paused")
+            row(.warn, "A campaign fails", "", [], section: "campaign-paused")
         case .oldest:
-            survey(
+            row(
                 .warn, "An event is late", "see what is beside it: an outage, one partition's lag, or retries alone",
                 alert: "HeraldOldestEvent")
         case .deadLetters:
-            survey(
+            row(
                 .warn, "Some dead letters", "see them by reason, with what to do about each", Self.letters,
                 alert: "HeraldDeadLetters")
         }

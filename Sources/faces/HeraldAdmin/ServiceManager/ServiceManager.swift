@@ -10,9 +10,7 @@ public final class ServiceManager: Sendable {
     private let worker: Worker
     private let socket: NotifySocket
     private let news: Guarded<ServiceNews>
-    private let pause: Duration
-    private let end: Wakeup
-    private let thread = Guarded<OwnThread?>(nil)
+    private let telling = Guarded<RepeatedWork?>(nil)
 
     /// Begins to tell; `nil` when no manager wants to be told (`NOTIFY_SOCKET` is not set).
     ///
@@ -22,13 +20,9 @@ public final class ServiceManager: Sendable {
         self.worker = worker
         socket = try NotifySocket(name)
         let news = ServiceNews(watchdog: Self.watchdog(environment, process: getpid()))
-        pause = news.pause
         self.news = Guarded(news)
-        end = try Wakeup()
-        let thread = try OwnThread(name: "service-manager") { [self] in
-            repeat { tell(worker.report) } while !end.wait(for: pause)
-        }
-        self.thread.withLock { $0 = thread }
+        let work = try RepeatedWork(name: "service-manager", every: news.pause) { [self] in tell(worker.report) }
+        telling.withLock { $0 = work }
     }
 
     /// Reads settings again, and tells when that begins and ends.
@@ -47,8 +41,7 @@ public final class ServiceManager: Sendable {
 
     /// Tells that the worker is over, and nothing after that.
     public func stop() {
-        end.signal()
-        thread.withLock { $0 }?.join()
+        telling.withLock { $0 }?.stop()
         var report = worker.report
         report.isStopping = true
         tell(report)

@@ -3,14 +3,13 @@ internal import HeraldThreads
 internal import HeraldTime
 
 /// The access control: host names, origins, tokens, sessions and rates.
-final class Gate: Sendable {
+struct Gate: Sendable {
     /// A signed-in viewer with the credential shown.
     struct Entrance: Sendable, Equatable {
         var viewer: Viewer
         var credential: Credential
     }
 
-    /// The credential of a request.
     enum Credential: Sendable, Equatable {
         /// The secret name of a session.
         case session(String)
@@ -24,22 +23,13 @@ final class Gate: Sendable {
         var failures = RateTable<HTTPPeer>(perSecond: 0.2, burst: 10)
     }
 
-    private let rules: OriginRules
-    private let addresses: ForwardedAddress
-    private let tokens: TokenFile?
-    private let allowsChanges: Bool
-    private let operatorName: String
+    let rules: OriginRules
+    let addresses: ForwardedAddress
+    let tokens: TokenFile?
+    let allowsChanges: Bool
+    /// The name of the person who uses a one-time link.
+    let operatorName: String
     private let state = Guarded(State())
-
-    /// - Parameter operatorName: the name of the person who uses a one-time link.
-    init(rules: OriginRules, addresses: ForwardedAddress, tokens: TokenFile?, allowsChanges: Bool, operatorName: String)
-    {
-        self.rules = rules
-        self.addresses = addresses
-        self.tokens = tokens
-        self.allowsChanges = allowsChanges
-        self.operatorName = operatorName
-    }
 
     /// A new key for the link; the previous one becomes void.
     func newOneTimeKey() -> String { state.withLock { $0.sessions.newOneTimeKey() } }
@@ -152,6 +142,36 @@ final class Gate: Sendable {
     }
 }
 
-extension Substring {
-    fileprivate var trimmed: String { String(drop { $0 == " " }.reversed().drop { $0 == " " }.reversed()) }
+extension StringProtocol {
+    /// Without the spaces around it.
+    var trimmed: String { String(drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed()) }
+}
+
+/// A bounded table of ``RateLimiter``s, one for each key; the time is a parameter.
+struct RateTable<Key: Hashable & Sendable>: Sendable {
+    private let unused: RateLimiter
+    private let most: Int
+    private var limiters: [Key: RateLimiter] = [:]
+
+    /// - Parameter most: the maximum number of keys; beyond it new keys have to wait.
+    init(perSecond: Double, burst: Double, most: Int = 10_000) {
+        unused = RateLimiter(perSecond: perSecond, burst: burst)
+        self.most = most
+    }
+
+    /// Whether the key may act now; does not count.
+    func allows(_ key: Key, now: MonotonicTime) -> Bool { limiters[key].map { $0.opens <= now } ?? true }
+
+    /// Whether the key may act once more now; counts it.
+    mutating func take(_ key: Key, now: MonotonicTime) -> Bool {
+        if limiters.count >= most, limiters[key] == nil {
+            limiters = limiters.filter { !$0.value.isUnused(now: now) }
+            guard limiters.count < most else { return false }
+        }
+        var limiter = limiters[key] ?? unused
+        guard limiter.opens <= now else { return false }
+        limiter.take(now: now)
+        limiters[key] = limiter
+        return true
+    }
 }

@@ -14,7 +14,6 @@ struct OriginRules: Sendable {
         self.hosts = Set(hosts.map { $0.lowercased() })
     }
 
-    /// The reason for refusing a request; `nil` to accept it.
     func refusal(of request: HTTPRequest) -> String? {
         guard let host = request.headers["Host"] else { return "the request has no Host header" }
         guard isKnown(host) else {
@@ -56,5 +55,23 @@ struct OriginRules: Sendable {
             || name.split(separator: ".", omittingEmptySubsequences: false).count == 4
                 && name.split(separator: ".").allSatisfy { UInt8($0) != nil }
         return isAddress || name.lowercased() == "localhost" || hosts.contains(name.lowercased())
+    }
+}
+
+/// The client of a request that came through proxies.
+struct ForwardedAddress: Sendable {
+    /// Those whose `X-Forwarded-For` is trusted.
+    let proxies: [HTTPNetwork]
+
+    /// The last address that is not a trusted proxy's: the client may have forged the ones before it.
+    func client(of request: HTTPRequest) -> HTTPPeer {
+        var client = request.peer
+        let fields = request.headers.fields.filter { $0.name.lowercased() == "x-forwarded-for" }
+        for entry in fields.flatMap({ $0.value.split(separator: ",") }).reversed() {
+            guard proxies.contains(where: { $0.contains(client) }) else { return client }
+            guard let next = HTTPPeer(String(entry.filter { $0 != " " && $0 != "\t" })) else { return client }
+            client = next
+        }
+        return client
     }
 }

@@ -55,7 +55,6 @@ struct SessionTable: Sendable {
     mutating func close(_ secret: String) { sessions[secret] = nil }
 }
 
-/// Texts that cannot be guessed.
 enum AccessToken {
     /// 256 bits from the system's generator, in hexadecimal.
     static func random() -> String {

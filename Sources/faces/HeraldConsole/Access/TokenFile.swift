@@ -10,14 +10,12 @@ internal import HeraldTime
 /// or has a faulty line, the previous lines count for two more seconds, because an editor may still be writing it.
 /// After that only valid lines count.
 package final class TokenFile: Sendable {
-    /// One line.
     struct Entry: Sendable, Equatable {
         var role: Viewer.Role
         var name: String
         var token: String
     }
 
-    /// The content of a file.
     struct Content: Sendable {
         /// The valid lines.
         private(set) var entries: [Entry] = []
@@ -36,9 +34,7 @@ package final class TokenFile: Sendable {
         var content: Content
         /// The lines in force.
         var entries: [Entry]
-        /// The time since which the file has a mistake.
         var wrongSince: MonotonicTime?
-        /// The last reported mistake.
         var reported: InputError?
     }
 
@@ -70,7 +66,7 @@ package final class TokenFile: Sendable {
             }
             return (Self.update(&state, now), Self.takeNews(from: &state))
         }
-        if let news { onMistake(news.mistake) }
+        if let news { onMistake(news) }
         return entries
     }
 
@@ -81,16 +77,11 @@ package final class TokenFile: Sendable {
         return state.entries
     }
 
-    private struct News {
-        let mistake: InputError?
-    }
-
-    /// The news to report, once for each mistake.
-    private static func takeNews(from state: inout State) -> News? {
+    private static func takeNews(from state: inout State) -> InputError?? {
         let mistake = state.entries == state.content.entries ? state.content.mistake : state.reported
         guard mistake != state.reported else { return nil }
         state.reported = mistake
-        return News(mistake: mistake)
+        return .some(mistake)
     }
 
     /// The entry of a token; compares every line, whatever the result.
@@ -116,7 +107,6 @@ extension TokenFile.Content {
         self.init(String(decoding: file, as: UTF8.self))
     }
 
-    /// Reads a text line by line.
     init(_ text: String) {
         for (number, line) in text.utf8.split(separator: 0x0A, omittingEmptySubsequences: false).enumerated() {
             // By bytes: Swift treats CR LF as one character.

@@ -1,6 +1,6 @@
 /// The person at the console.
-package struct Viewer: Sendable, Equatable {
-    package enum Role: String, Sendable {
+struct Viewer: Sendable, Equatable {
+    enum Role: String, Sendable {
         /// May look, but sees no message's text.
         case viewer
         /// May also reveal texts and, where the console allows changes, make them.
@@ -8,14 +8,9 @@ package struct Viewer: Sendable, Equatable {
     }
 
     /// For the audit.
-    package let name: String
-    package let role: Role
+    let name: String
+    let role: Role
+    let allowsChanges: Bool
     /// Whether the person may change things: an operator on a console run with `--allow-changes`.
-    package let canChange: Bool
-
-    package init(name: String, role: Role, allowsChanges: Bool) {
-        self.name = name
-        self.role = role
-        canChange = role == .operator && allowsChanges
-    }
+    var canChange: Bool { role == .operator && allowsChanges }
 }

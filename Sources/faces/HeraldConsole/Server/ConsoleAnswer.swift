@@ -1,17 +1,17 @@
 internal import HeraldHTTP
-package import HeraldText
+internal import HeraldKafka
+internal import HeraldText
+internal import HeraldTools
 
-/// An answer of the console.
-package struct ConsoleAnswer: Sendable {
+struct ConsoleAnswer: Sendable {
     let response: HTTPResponse
 
-    /// A JSON value.
-    package static func json(_ value: JSONValue, status: Int = 200) -> Self {
+    static func json(_ value: JSONValue, status: Int = 200) -> Self {
         Self(response: .json(Array(value.compact.utf8), status: status))
     }
 
     /// A file for download, never shown in the console's own origin.
-    package static func file(_ bytes: [UInt8], type: String, name: String) -> Self {
+    static func file(_ bytes: [UInt8], type: String, name: String) -> Self {
         let safe = name.filter { $0.isASCII && ($0.isLetter || $0.isNumber || ".-_".contains($0)) }
         return Self(
             response: HTTPResponse(
@@ -22,8 +22,52 @@ package struct ConsoleAnswer: Sendable {
                 ], body: bytes))
     }
 
-    /// A reason for refusing, made safe to show.
     static func refused(_ refused: Refused) -> Self {
         json(["error": .string(SafeText.escaped(refused.description))], status: refused.status)
     }
+}
+
+/// The reason for refusing a request, with its HTTP status.
+struct Refused: Error, Equatable, CustomStringConvertible {
+    let status: Int
+    let description: String
+
+    init(_ description: String, status: Int) {
+        self.description = description
+        self.status = status
+    }
+
+    init(_ error: any Error) {
+        self =
+            switch error {
+            case let refused as Refused: refused
+            case let error as InputError: Refused(error.description, status: 400)
+            case let error as InvalidArgument: Refused(error.description, status: 400)
+            case let failure as ToolFailure:
+                Refused(failure.description, status: failure.kind == .unreachable ? 503 : 409)
+            case let error as KafkaError: Refused(error.words, status: error.kind == .unreachable ? 503 : 502)
+            default: Refused("\(error)", status: 500)
+            }
+    }
+}
+
+extension JSONValue {
+    /// The value with all texts made safe to show: control characters and writing-direction marks are escaped.
+    var safe: JSONValue {
+        switch self {
+        case .string(let text): .string(SafeText.escaped(text))
+        case .array(let values): .array(values.map(\.safe))
+        case .object(let members): .object(members.map { .init(SafeText.escaped($0.name), $0.value.safe) })
+        case .null, .bool, .integer, .number: self
+        }
+    }
+
+    /// The object with one more member, which replaces one of its name; other values stay unchanged.
+    func with(_ name: String, _ value: JSONValue) -> JSONValue {
+        guard case .object(let members) = self else { return self }
+        return .object(members.filter { $0.name != name } + [.init(name, value)])
+    }
+
+    /// The words of a command line.
+    static func words(_ words: [String]) -> JSONValue { .array(words.map(JSONValue.string)) }
 }

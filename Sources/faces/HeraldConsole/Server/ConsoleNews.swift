@@ -1,10 +1,10 @@
 internal import HeraldHTTP
-package import HeraldText
+internal import HeraldText
 internal import HeraldThreads
 
 /// The server's news for all open tabs (server-sent events): the latest value of each name is kept, and sent to a new
 /// tab first.
-package final class ConsoleNews: Sendable {
+final class ConsoleNews: Sendable {
     private struct Reader {
         let stream: HTTPStream
         let name: String
@@ -24,10 +24,8 @@ package final class ConsoleNews: Sendable {
 
     private let state = Guarded(State())
 
-    package init() {}
-
     /// Publishes a value, unless it is unchanged.
-    package func publish(_ name: String, _ value: JSONValue) {
+    func publish(_ name: String, _ value: JSONValue) {
         let text = value.compact
         state.withLock { state in
             guard state.latest[name] != text else { return }

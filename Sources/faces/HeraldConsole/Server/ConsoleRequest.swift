@@ -1,26 +1,26 @@
 internal import FoundationEssentials
 internal import HeraldHTTP
-package import HeraldText
+internal import HeraldText
 
 /// A request that has passed the gate: its viewer is known, its host and origin are valid.
-package struct ConsoleRequest: Sendable {
+struct ConsoleRequest: Sendable {
     /// The decoded segments after `/api`.
-    package let path: [String]
-    package let viewer: Viewer
+    let path: [String]
+    let viewer: Viewer
     var query: [(name: String, value: String)] = []
-    package internal(set) var body: [UInt8] = []
+    var body: [UInt8] = []
     /// The values of each `*` in the route's pattern.
-    package internal(set) var parameters: [String] = []
+    var parameters: [String] = []
 
     /// A parameter of the query; `nil` when it is absent or empty.
-    package func text(_ name: String) -> String? {
+    func text(_ name: String) -> String? {
         query.first { $0.name == name }.flatMap { $0.value.isEmpty ? nil : $0.value }
     }
 
     /// The body as JSON.
     ///
     /// - Throws: an ``InputError`` that describes the fault.
-    package func decoded<Value: Decodable>(_ type: Value.Type) throws(InputError) -> Value {
+    func decoded<Value: Decodable>(_ type: Value.Type) throws(InputError) -> Value {
         do {
             return try JSONDecoder().decode(type, from: Data(body))
         } catch let error as DecodingError {

@@ -1,8 +1,7 @@
 /// One address of the console's interface, and the right it needs.
-package struct ConsoleRoute: Sendable {
-    package typealias Handler = @Sendable (ConsoleRequest) throws -> ConsoleAnswer
+struct ConsoleRoute: Sendable {
+    typealias Handler = @Sendable (ConsoleRequest) throws -> ConsoleAnswer
 
-    /// The right that a route needs.
     enum Need: Sendable {
         case look
         /// An operator; it changes nothing in Kafka but the audit.
@@ -19,17 +18,17 @@ package struct ConsoleRoute: Sendable {
     /// A route that reads; every signed-in viewer may use it.
     ///
     /// - Parameter pattern: such as `/api/failures/letters/*`; a star matches one segment.
-    package static func get(_ pattern: String, _ handler: @escaping Handler) -> Self {
+    static func get(_ pattern: String, _ handler: @escaping Handler) -> Self {
         Self(method: "GET", need: .look, pattern: pattern.split(separator: "/"), handler: handler)
     }
 
     /// A route for operators only, which changes nothing but the audit.
-    package static func operate(_ pattern: String, _ handler: @escaping Handler) -> Self {
+    static func operate(_ pattern: String, _ handler: @escaping Handler) -> Self {
         Self(method: "POST", need: .operate, pattern: pattern.split(separator: "/"), handler: handler)
     }
 
     /// A route that changes things: for operators, on a console that allows changes.
-    package static func change(_ pattern: String, _ handler: @escaping Handler) -> Self {
+    static func change(_ pattern: String, _ handler: @escaping Handler) -> Self {
         Self(method: "POST", need: .change, pattern: pattern.split(separator: "/"), handler: handler)
     }
 
@@ -58,4 +57,22 @@ package struct ConsoleRoute: Sendable {
             }
         }
     }
+}
+
+/// One page's part of the console: its routes and its background work.
+protocol ConsolePart: Sendable {
+    var routes: [ConsoleRoute] { get }
+
+    /// Starts the background work, before the console is served.
+    func start() throws
+
+    /// Ends it after the console is closed; jobs stop where they can go on later.
+    func stop()
+}
+
+/// Most parts have no background work.
+extension ConsolePart {
+    func start() {}
+
+    func stop() {}
 }

@@ -1,6 +1,6 @@
 package import HeraldHTTP
 internal import HeraldText
-package import HeraldThreads
+internal import HeraldThreads
 internal import HeraldTime
 
 /// The console: its page, its interface, and the access to them.
@@ -14,7 +14,6 @@ internal import HeraldTime
 ///
 /// Handlers of routes run on their own threads, so that they never block the server.
 package final class ConsoleServer: Sendable {
-    /// Its address and its access rules.
     package struct Configuration: Sendable {
         package var host = "127.0.0.1"
         package var port: UInt16 = 9_465
@@ -42,20 +41,18 @@ package final class ConsoleServer: Sendable {
     private static let threadCount = 16
     private static let beat = Duration.seconds(5)
 
-    package var port: UInt16 { server.port }
-    /// Its address, as `host:port`.
-    package var address: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+    var port: UInt16 { server.port }
+    var address: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 
     private let host: String
     private let server: HTTPServer
     private let service: Service
-    private let beating: OwnThread
-    private let end: Wakeup
+    private let beating: RepeatedWork
 
     /// Listens and serves.
     ///
     /// - Parameter onLinkUse: called with the next link's key when a one-time link was used.
-    package init(
+    init(
         _ configuration: Configuration, routes: [ConsoleRoute], news: ConsoleNews,
         onLinkUse: @escaping @Sendable (String) -> Void
     ) throws(SystemError) {
@@ -72,31 +69,26 @@ package final class ConsoleServer: Sendable {
             addresses: ForwardedAddress(proxies: configuration.trustedProxies), tokens: configuration.tokens,
             allowsChanges: configuration.allowsChanges, operatorName: configuration.operatorName)
         let service = Service(
-            gate: gate, links: configuration.links, routes: routes, news: news,
-            threads: try WorkerThreads(name: "console", count: Self.threadCount), onLinkUse: onLinkUse)
-        let end = try Wakeup()
+            gate: gate, threads: try WorkerThreads(name: "console", count: Self.threadCount),
+            links: configuration.links, routes: routes, news: news, onLinkUse: onLinkUse)
         self.service = service
-        self.end = end
         host = configuration.host
-        beating = try OwnThread(name: "console-beat") { [tokens = configuration.tokens] in
-            while !end.wait(for: Self.beat) {
-                let now = SystemClock.monotonic()
-                // Mistakes in it are reported even without requests.
-                _ = tokens?.entries(now: now)
-                news.beat { gate.isWelcome($0, now: now) }
-            }
+        beating = try RepeatedWork(name: "console-beat", every: Self.beat) { [tokens = configuration.tokens] in
+            let now = SystemClock.monotonic()
+            // Mistakes in it are reported even without requests.
+            _ = tokens?.entries(now: now)
+            news.beat { gate.isWelcome($0, now: now) }
         }
         settings.bodyRule = { service.bodyDecision(on: $0) }
         server = try HTTPServer(settings) { service.answer($0).hardened }
     }
 
     /// The key of a one-time link; it voids the previous one.
-    package func newOneTimeKey() -> String { service.gate.newOneTimeKey() }
+    func newOneTimeKey() -> String { service.gate.newOneTimeKey() }
 
     /// Closes the port, and waits for running handlers.
-    package func stop() {
-        end.signal()
-        beating.join()
+    func stop() {
+        beating.stop()
         server.stop()
         service.threads.stop()
     }
@@ -132,31 +124,15 @@ extension HTTPResponse {
         ] { response.headers.append(name: name, value: value) }
         return response
     }
-
-    /// Adds the security headers to a handler's answer.
-    fileprivate static func hardened(_ answer: ConsoleAnswer) -> HTTPResponse { answer.response.hardened }
 }
 
-/// The server's handling of requests.
-private final class Service: Sendable {
+private struct Service: Sendable {
     let gate: Gate
     let threads: WorkerThreads
-    private let links: ConsoleLinks
-    private let routes: [ConsoleRoute]
-    private let news: ConsoleNews
-    private let onLinkUse: @Sendable (String) -> Void
-
-    init(
-        gate: Gate, links: ConsoleLinks, routes: [ConsoleRoute], news: ConsoleNews, threads: WorkerThreads,
-        onLinkUse: @escaping @Sendable (String) -> Void
-    ) {
-        self.gate = gate
-        self.links = links
-        self.routes = routes
-        self.news = news
-        self.threads = threads
-        self.onLinkUse = onLinkUse
-    }
+    let links: ConsoleLinks
+    let routes: [ConsoleRoute]
+    let news: ConsoleNews
+    let onLinkUse: @Sendable (String) -> Void
 
     func answer(_ request: HTTPRequest) -> HTTPAnswer {
         do throws(Refused) {
@@ -219,10 +195,10 @@ private final class Service: Sendable {
             path: path, viewer: viewer, query: request.target.parameters.map { ($0.name, $0.value) },
             body: request.body, parameters: parameters)
         return .respondWhenReady { [threads] responder in
-            let isTaken = threads.run { responder.respond(.hardened(Self.handled(asked, route))) }
+            let isTaken = threads.run { responder.respond(Self.handled(asked, route).response.hardened) }
             guard !isTaken else { return }
             let refused = Refused("the console is busy; try again in a moment", status: 503)
-            responder.respond(.hardened(.refused(refused)))
+            responder.respond(ConsoleAnswer.refused(refused).response.hardened)
         }
     }
 
@@ -290,5 +266,28 @@ extension HTTPResponse {
             "name": .string(viewer.name), "role": .string(viewer.role.rawValue), "canChange": .bool(viewer.canChange),
             "links": ["traces": .text(links.traces), "alerts": .text(links.alerts)],
         ]).response
+    }
+}
+
+/// The addresses of traces and alerts outside the console; `nil` shows no link.
+package struct ConsoleLinks: Sendable, Equatable {
+    /// The placeholders for a trace's id and an alert's name.
+    package static let traceName = "{traceId}"
+    package static let alertName = "{alert}"
+
+    package var traces: String?
+    package var alerts: String?
+
+    package init(traces: String? = nil, alerts: String? = nil) {
+        self.traces = traces
+        self.alerts = alerts
+    }
+
+    /// Whether it is a web address with the placeholder after its host, so that a value cannot change the target.
+    package static func isTemplate(_ text: String, naming name: String) -> Bool {
+        guard let scheme = ["https://", "http://"].first(where: text.hasPrefix) else { return false }
+        let rest = text.dropFirst(scheme.count)
+        guard let path = rest.firstIndex(where: { "/?#".contains($0) }), path > rest.startIndex else { return false }
+        return !rest[..<path].contains("{") && rest[path...].contains(name)
     }
 }

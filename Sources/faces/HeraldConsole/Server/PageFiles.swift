@@ -21,14 +21,12 @@ enum PageFiles {
         }
     }
 
-    /// The style sheets of all pages.
     private static var styles: HTTPResponse {
         let files = names.filter { $0.hasPrefix("Pages/") && $0.hasSuffix(".css") }
         return HTTPResponse(
             status: 200, headers: ["Content-Type": type(of: "pages.css")], body: files.flatMap { file($0)?.body ?? [] })
     }
 
-    /// The names of all files.
     static var names: [String] { (0..<herald_page_count()).map { String(cString: herald_page_file($0).name) } }
 
     private static func file(_ name: String) -> HTTPResponse? {

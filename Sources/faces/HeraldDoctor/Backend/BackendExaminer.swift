@@ -18,7 +18,6 @@ package final class BackendExaminer: Examiner {
     private let target: Endpoint
     /// What names the host that is connected to.
     private let setting: String
-    /// What names the backend.
     private let addressSetting: String
     private var addresses: [SocketAddress] = []
     private var stranger: SingleRequest.Outcome?
@@ -43,7 +42,6 @@ package final class BackendExaminer: Examiner {
 
     private static func isEncrypted(_ url: String) -> Bool { url.lowercased().hasPrefix("https://") }
 
-    /// Looks at what belongs to one stage.
     package func examine(_ stage: Stage) -> StageReport {
         switch stage {
         case .backendName: name()
@@ -52,9 +50,7 @@ package final class BackendExaminer: Examiner {
         case .backendAnswer: answer()
         case .backendLogin: credentials()
         case .clock: clock()
-        case .brokerNames, .brokerPorts, .brokerTLS, .brokerLogin, .brokers, .topics, .reading, .group,
-            .transactionalID, .writing, .transaction, .publishers:
-            StageReport([])
+        default: StageReport([])
         }
     }
 
@@ -62,9 +58,9 @@ package final class BackendExaminer: Examiner {
         switch reachability.lookUp([target]).first {
         case .addresses(let found)?:
             addresses = found
-            return one(.backendName, target.host, .passed, found.map(\.text).joined(separator: ", "))
+            return StageReport(.backendName, target.host, .passed, found.map(\.text).joined(separator: ", "))
         case .failed(let reason)?:
-            return one(
+            return StageReport(
                 .backendName, target.host, .failed, "the name is not found: \(reason)",
                 fix: "check the host in \(setting), and the resolver")
         case nil: return StageReport([], isDeadEnd: true)
@@ -74,9 +70,9 @@ package final class BackendExaminer: Examiner {
     private func port() -> StageReport {
         switch reachability.connect([addresses]).first {
         case .connected(let address, let time)?:
-            return one(.backendPort, "\(target)", .passed, "connected to \(address) in \(time.count) ms")
+            return StageReport(.backendPort, "\(target)", .passed, "connected to \(address) in \(time.count) ms")
         case .failed(let reason)?:
-            return one(
+            return StageReport(
                 .backendPort, "\(target)", .failed, reason,
                 fix: "check \(setting), the firewall, and whether it runs")
         case nil: return StageReport([], isDeadEnd: true)
@@ -104,10 +100,10 @@ package final class BackendExaminer: Examiner {
         switch answer {
         case .response(let response):
             let version = response.isHTTP2 ? "2" : "1.1"
-            return one(
+            return StageReport(
                 .backendAnswer, url, .passed, "HTTP/\(version) works: \(response.status) to a stranger's GET")
         case .failure(let kind, let detail):
-            return one(.backendAnswer, url, .failed, detail, fix: fix(of: kind))
+            return StageReport(.backendAnswer, url, .failed, detail, fix: fix(of: kind))
         }
     }
 
@@ -125,14 +121,15 @@ package final class BackendExaminer: Examiner {
 
     private func credentials() -> StageReport {
         guard probe.hasCredentials else {
-            return one(.backendLogin, "", .passed, "none are configured (backend.auth.kind is none)")
+            return StageReport(.backendLogin, "", .passed, "none are configured (backend.auth.kind is none)")
         }
         let limit = timeLeft.step(atMost: Self.answerTimeout)
         switch probe.withCredentials(timeout: limit) {
         case .noToken(let trouble):
-            return one(.backendLogin, "", .failed, "\(trouble)", fix: "correct backend.auth, or the token endpoint")
+            return StageReport(
+                .backendLogin, "", .failed, "\(trouble)", fix: "correct backend.auth, or the token endpoint")
         case .outcome(.failure(_, let detail)):
-            return one(.backendLogin, "", .failed, detail, fix: "look at the backend")
+            return StageReport(.backendLogin, "", .failed, detail, fix: "look at the backend")
         case .outcome(.response(let response)):
             return StageReport([
                 CredentialJudgement.check(
@@ -143,16 +140,10 @@ package final class BackendExaminer: Examiner {
 
     private func clock() -> StageReport {
         guard case .response(let response)? = stranger, let date = response.date else {
-            return one(
+            return StageReport(
                 .clock, "", .skipped, "the backend's answer has no Date header to compare this machine's clock with")
         }
         return StageReport([ClockJudgement.check(date: date, now: strangerAt)])
-    }
-
-    private func one(
-        _ stage: Stage, _ subject: String, _ verdict: Verdict, _ detail: String, fix: String? = nil
-    ) -> StageReport {
-        StageReport([Check(stage, subject, verdict, detail, fix: fix)])
     }
 }
 

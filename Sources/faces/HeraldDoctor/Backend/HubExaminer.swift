@@ -19,7 +19,6 @@ package final class HubExaminer: Examiner {
         self.asksForTelemetry = asksForTelemetry
     }
 
-    /// Looks at what belongs to one stage.
     package func examine(_ stage: Stage) -> StageReport {
         switch stage {
         case .backendName:

@@ -7,8 +7,8 @@ internal import HeraldTools
 
 extension BrokerExaminer {
     /// Asks for the group's members and offsets; joins nothing.
-    func examineGroup() -> StageReport {
-        guard let admin else { return StageReport([], isDeadEnd: true) }
+    func examineGroup() -> [Check] {
+        guard let admin else { return [] }
         let description: GroupDescription
         let positions: GroupPositions
         plan.clientProperties.settling?.shorten(to: timeLeft.step(atMost: Self.settling).duration)
@@ -21,23 +21,24 @@ extension BrokerExaminer {
             positions = found
         } catch {
             let answering = workers(of: [])
-            return StageReport(
-                [unknownGroup(error, admin)] + (answering.isEmpty ? [] : GroupJudgement.workers(answering, plan.group)))
+            return [unknownGroup(error, admin)]
+                + (answering.isEmpty ? [] : GroupJudgement.workers(answering, plan.group))
         }
         let isServed = !description.members.isEmpty
         let workers = workers(of: description.members)
         let lost = lostOffsets(positions)
-        return StageReport(
-            [GroupJudgement.members(plan.group, description, positions, workers)]
-                + GroupJudgement.strangers(
-                    description.strangers(besides: plan.clientProperties["client.id"]), in: plan.group)
-                + (lost.map { [$0] } ?? [])
-                + (workers.isEmpty && !isServed ? [] : GroupJudgement.workers(workers, plan.group))
-                + consumedTopics.map { topic in
-                    GroupJudgement.lag(
-                        topic.name, positions.of(topic.name), isRetry: isRetry(topic.name),
-                        isServed: isServed, isLost: lost != nil, unserved: GroupJudgement.remedy(workers))
-                } + GroupJudgement.transactions(openTransactions(in: positions)))
+        let strangers = description.strangers(besides: plan.clientProperties["client.id"])
+        let stranger = strangers.words(in: plan.group).map {
+            Check(.group, plan.group, .warning, $0, fix: [GroupDescription.Stranger].remedy)
+        }
+        return [GroupJudgement.members(plan.group, description, positions, workers)]
+            + [stranger, lost].compactMap { $0 }
+            + (workers.isEmpty && !isServed ? [] : GroupJudgement.workers(workers, plan.group))
+            + consumedTopics.map { topic in
+                GroupJudgement.lag(
+                    topic.name, positions.of(topic.name), isRetry: isRetry(topic.name), isServed: isServed,
+                    isLost: lost != nil, unserved: GroupJudgement.remedy(workers))
+            } + GroupJudgement.transactions(openTransactions(in: positions))
     }
 
     /// What is held back at this moment; nothing where the brokers do not say it.
@@ -71,7 +72,6 @@ extension BrokerExaminer {
         return GroupJudgement.lost(plan.group, fresh.map(\.partition), others)
     }
 
-    /// What the workers say of themselves.
     private func workers(of members: [GroupDescription.Member]) -> [WorkerSurvey.Worker] {
         guard !members.isEmpty else {
             // One that is not let in, or has only just begun, is no member; which group it is in it says itself.
@@ -126,10 +126,11 @@ extension BrokerExaminer {
         let behind = positions.partitions.filter { $0.lag > 0 && $0.isInRange && (!isServed || $0.overdue > 0) }
             .prefix(Self.lookedIntoLimit)
         guard !behind.isEmpty else { return }
-        let reader = try ReadProbe(properties: plan.committedReaderProperties)
-        readers.append(reader)
+        let reader = try Consumer(properties: plan.committedReaderProperties)
+        clients.readers.append(reader)
         let firsts = try reader.firstRecords(
-            from: behind.map { ($0.partition, offset: $0.next) }, timeLeft: timeLeft)
+            from: behind.map { ($0.partition, offset: $0.next) },
+            within: timeLeft.step(atMost: Self.readTimeout).duration, countsFromOrigin: false)
         for index in positions.partitions.indices {
             let partition = positions.partitions[index].partition
             switch firsts[partition] {
@@ -144,7 +145,6 @@ extension BrokerExaminer {
         }
     }
 
-    /// So many partitions are looked into at most.
     private static var lookedIntoLimit: Int { 200 }
 
     private func groupPositions() throws(KafkaError) -> GroupPositions {
@@ -215,7 +215,6 @@ enum GroupJudgement {
         return Check(name, group, .passed, "\(members); each partition has one")
     }
 
-    /// Partitions whose offsets were lost.
     static func lost(_ group: String, _ partitions: [TopicPartition], _ others: OtherGroups?) -> Check {
         let missing = MissingOffsets(partitions, others: others)
         return Check(
@@ -227,7 +226,6 @@ enum GroupJudgement {
         workers.isEmpty ? "start herald worker" : "see the line `worker`"
     }
 
-    /// What the workers say of themselves.
     static func workers(_ workers: [WorkerSurvey.Worker], _ group: String) -> [Check] {
         let name = "worker"
         guard !workers.isEmpty else {
@@ -266,13 +264,6 @@ enum GroupJudgement {
                 ]
             }
         }
-    }
-
-    /// Members that take events and notify nobody.
-    static func strangers(_ strangers: [GroupDescription.Stranger], in group: String) -> [Check] {
-        strangers.words(in: group).map {
-            [Check(Stage.group.rawValue, group, .warning, $0, fix: [GroupDescription.Stranger].remedy)]
-        } ?? []
     }
 
     /// What keeps readers from records that are there.

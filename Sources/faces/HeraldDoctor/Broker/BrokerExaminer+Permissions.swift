@@ -14,13 +14,12 @@ extension BrokerExaminer {
         let partitions = read.compactMap { topic in Self.servedPartition(of: topic) }
         let answers: [String: KafkaError?]
         do throws(KafkaError) {
-            let reader = try ReadProbe(properties: plan.readerProperties)
-            readers.append(reader)
-            answers = try reader.read(partitions, timeLeft: timeLeft)
+            let reader = try Consumer(properties: plan.readerProperties)
+            clients.readers.append(reader)
+            answers = try reader.refusals(of: partitions, within: timeLeft.step(atMost: Self.readTimeout).duration)
         } catch {
-            return StageReport([
-                Check(.reading, "", .failed, "no reader can be made: \(error.wordsInFull)", fix: "look at the brokers")
-            ])
+            return StageReport(
+                .reading, "", .failed, "no reader can be made: \(error.wordsInFull)", fix: "look at the brokers")
         }
         return StageReport(
             partitions.map { partition in
@@ -45,36 +44,38 @@ extension BrokerExaminer {
     /// Claims a transactional id that looks like a worker's, and that no producer uses.
     func claim() -> StageReport {
         guard plan.isAtomic else {
-            return StageReport(
-                [
-                    Check(
-                        .transactionalID, "", .skipped,
-                        "delivery.guarantee is at-least-once: a record that proves Write could not be taken back")
-                ], isDeadEnd: true)
+            let check = Check(
+                .transactionalID, "", .skipped,
+                "delivery.guarantee is at-least-once: a record that proves Write could not be taken back")
+            return StageReport([check], isDeadEnd: true)
         }
-        let id = Self.transactionalID(plan.group)
+        let (probe, check) = claimed(of: plan.group, prefix: "\(plan.group)-") { error in
+            error.kind == .forbidden && plan.instance != nil ? .warning : .failed
+        }
+        transactions = probe
+        return StageReport([check], isDeadEnd: probe == nil)
+    }
+
+    /// Claims a name; its owner's may be allowed alone, and to try that one would end a process that runs.
+    func claimed(
+        of group: String, prefix: String, because purpose: String = "", _ verdict: (KafkaError) -> Verdict
+    ) -> (TransactionProbe?, Check) {
+        let id = Self.transactionalID(group)
+        let begin = ContinuousClock.now
         do throws(KafkaError) {
             let probe = try TransactionProbe(properties: plan.writerProperties, id: id, timeLeft: timeLeft)
-            transactions = probe
-            let begin = ContinuousClock.now
+            clients.probes.append(probe)
             try probe.claim()
             let time = Milliseconds(.now - begin)
-            return StageReport([
-                Check(.transactionalID, id, .passed, "claimed in \(time.count) ms")
-            ])
+            return (probe, Check(.transactionalID, id, .passed, "claimed in \(time.count) ms"))
         } catch {
             let isForbidden = error.kind == .forbidden
-            // Its own name may be allowed alone; to try that one would end a worker that runs.
-            let isOwnNameOpen = isForbidden && plan.instance != nil
-            return StageReport(
-                [
-                    Check(
-                        .transactionalID, id, isOwnNameOpen ? .warning : .failed,
-                        isForbidden ? "not allowed" : error.wordsInFull,
-                        fix: isForbidden
-                            ? "\(KafkaPermission(.write, on: .transactionalIDs(prefix: "\(plan.group)-")))"
-                            : "look at the brokers, and at the internal topic __transaction_state")
-                ], isDeadEnd: true)
+            let check = Check(
+                .transactionalID, id, verdict(error), (isForbidden ? "not allowed" : error.wordsInFull) + purpose,
+                fix: isForbidden
+                    ? "\(KafkaPermission(.write, on: .transactionalIDs(prefix: prefix)))"
+                    : "look at the brokers, and at the internal topic __transaction_state")
+            return (nil, check)
         }
     }
 
@@ -122,7 +123,7 @@ extension BrokerExaminer {
         ]
         if lacksCoordinator {
             checks.append(Check(.reading, "group \(plan.group)", .skipped, "because of group"))
-        } else if let transactions, let group = reader?.groupMetadata,
+        } else if let transactions, let group = reader?.groupMetadata(),
             let partition = consumedTopics.lazy.compactMap({ Self.servedPartition(of: $0) }).first
         {
             let refusal = transactions.sendRefusedOffset(of: partition, group: group).refusal
@@ -158,9 +159,60 @@ extension BrokerExaminer {
     }
 
     private static let writeTimeout = Milliseconds.seconds(12)
+    static let readTimeout = Milliseconds.seconds(5)
 
-    /// A partition that has a leader.
     static func servedPartition(of topic: ClusterMetadata.Topic) -> TopicPartition? {
         topic.partitions.first { $0.leader != nil }.map { TopicPartition(topic: topic.name, partition: $0.id) }
+    }
+}
+
+extension Consumer {
+    /// Why each of these topics cannot be read (`nil`: it can); a topic is left out when no answer came in time.
+    ///
+    /// What is fetched from their ends is thrown away.
+    fileprivate func refusals(
+        of partitions: [TopicPartition], within limit: Duration
+    ) throws(KafkaError) -> [String: KafkaError?] {
+        try assign(partitions.map { ($0, offset: Offset.end) })
+        let end = ContinuousClock.now + limit
+        var answers: [String: KafkaError?] = [:]
+        while answers.count < partitions.count, ContinuousClock.now < end {
+            guard let message = queue.next(wait: .milliseconds(100)) else { continue }
+            defer { message.release() }
+            let error = message.error
+            let isReadable = error == nil || error?.code == KafkaError.Code.partitionEOF
+            guard isReadable || error?.isOfTopic == true else { continue }
+            answers[message.topicName()] = .some(isReadable ? nil : error)
+        }
+        try unassign()
+        return answers
+    }
+}
+
+/// What `herald feedback` needs beside its topics; no worker stops without it.
+extension BrokerExaminer {
+    /// Claims a transactional id that looks like the follower's, and that no producer uses; has the broker check the
+    /// permission on the follower's group.
+    func examineFollower() -> [Check] {
+        guard let group = plan.feedbackGroup else { return [] }
+        let (probe, check) = claimed(of: group, prefix: group, because: Self.followerPurpose) { _ in .warning }
+        return [check] + (probe.map { followerRead(group, $0) } ?? [])
+    }
+
+    static let followerPurpose = " (herald feedback needs it)"
+
+    private func followerRead(_ group: String, _ probe: TransactionProbe) -> [Check] {
+        let results = topics.first { $0.name == plan.topics.names.results }
+        guard let partition = results.flatMap(Self.servedPartition(of:)), !lacksCoordinator else { return [] }
+        let refusal: KafkaError?
+        do throws(KafkaError) {
+            let reader = try Consumer(properties: plan.readerProperties + [("group.id", group)])
+            clients.readers.append(reader)
+            guard let metadata = reader.groupMetadata() else { return [] }
+            refusal = probe.sendRefusedOffset(of: partition, group: metadata).refusal
+        } catch {
+            refusal = error
+        }
+        return [groupRead(group, refusal, .warning, because: Self.followerPurpose)]
     }
 }

@@ -13,7 +13,7 @@ extension BrokerExaminer {
     /// Reads the newest records of each request topic, and says which were published otherwise than the contract asks.
     func examinePublishers() -> StageReport {
         guard !timeLeft.isOver else {
-            return StageReport([Check(.publishers, "", .skipped, "there is no time left for it")], isDeadEnd: false)
+            return StageReport(.publishers, "", .skipped, "there is no time left for it")
         }
         let wanted = topics.filter { plan.topics.names.requests.contains($0.name) && !$0.partitions.isEmpty }
         var judgements: [String: PublisherJudgement] = [:]
@@ -60,7 +60,7 @@ extension BrokerExaminer {
         let end = ContinuousClock.now + limit.duration
         let reader = try TopicReader(
             properties: plan.committedReaderProperties, patience: limit.duration, questions: limit.duration)
-        newest = reader
+        clients.newest = reader
         var starts: [TopicPartition: TopicReader.Start] = [:]
         for topic in topics {
             for partition in topic.partitions.prefix(Self.mostPartitions) where partition.leader != nil {
@@ -99,7 +99,6 @@ struct PublisherJudgement {
     private var faults: [PublisherFault: Faulty] = [:]
     private var event = DecodedEvent()
 
-    /// - Parameter partitions: how many the topic has.
     init(partitions: Int) {
         self.partitions = partitions
     }

@@ -40,10 +40,8 @@ extension BrokerExaminer {
             asked = try admin.metadata(topics: names, timeout: requestLimit)
             all = try admin.metadata(timeout: requestLimit)
         } catch {
-            return StageReport([
-                Check(
-                    .topics, "", .failed, "the cluster does not say: \(error.wordsInFull)", fix: "look at the brokers")
-            ])
+            return StageReport(
+                .topics, "", .failed, "the cluster does not say: \(error.wordsInFull)", fix: "look at the brokers")
         }
         asked.topics += all.topics.filter { isRetry($0.name) && !names.contains($0.name) }
         topics = asked.topics.filter { $0.error == nil && !$0.partitions.isEmpty }
@@ -152,7 +150,6 @@ struct TopicJudgement {
         }
     }
 
-    /// Looks at one difference from the settings.
     mutating func judge(_ step: TopicPlan.Step) {
         let difference = "\(step.property.rawValue) \(step.now ?? "?"), wanted \(step.wanted)"
         switch step.action {

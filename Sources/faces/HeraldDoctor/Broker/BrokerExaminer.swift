@@ -23,18 +23,16 @@ package final class BrokerExaminer: Examiner {
     private var addresses: [Endpoint: [SocketAddress]] = [:]
     private var reached: [Endpoint] = []
 
-    var admin: Admin?
+    let clients = Clients()
+    var admin: Admin? { clients.admin }
+    /// Asks for what the group has committed.
+    var reader: Consumer? { clients.readers.first }
+    var transactions: TransactionProbe?
     private var brokers: [ClusterMetadata.Broker] = []
     /// The numbers of those that take no connection.
     private(set) var silentBrokers: Set<Int32> = []
     /// The topics that are there and can be asked for.
     var topics: [ClusterMetadata.Topic] = []
-    /// All readers; the first asks for what the group has committed.
-    var readers: [ReadProbe] = []
-    var reader: ReadProbe? { readers.first }
-    var transactions: TransactionProbe?
-    /// Reads the newest records.
-    var newest: TopicReader?
     var endDurations: [Milliseconds] = []
     /// Nobody coordinates groups: the client would wait for that for ever, whatever its time limit.
     var lacksCoordinator = false
@@ -50,36 +48,25 @@ package final class BrokerExaminer: Examiner {
 
     deinit {
         // A client may wait for ever for a broker that has not answered: the doctor must not wait for that.
-        let clients = Clients(admin: admin, readers: readers, transactions: transactions, newest: newest)
-        (admin, readers, transactions, newest) = (nil, [], nil, nil)
-        _ = try? OwnThread(name: "doctor") { clients.close() }
+        _ = try? OwnThread(name: "doctor") { [clients] in clients.close() }
     }
 
     /// The clients, to be destroyed on a thread of its own; nothing else uses them by then.
-    private final class Clients: @unchecked Sendable {
-        private var admin: Admin?
-        private var readers: [ReadProbe]
-        private var transactions: TransactionProbe?
-        private var newest: TopicReader?
+    final class Clients: @unchecked Sendable {
+        var admin: Admin?
+        var readers: [Consumer] = []
+        var probes: [TransactionProbe] = []
+        /// Reads the newest records.
+        var newest: TopicReader?
 
-        init(admin: Admin?, readers: [ReadProbe], transactions: TransactionProbe?, newest: TopicReader?) {
-            self.admin = admin
-            self.readers = readers
-            self.transactions = transactions
-            self.newest = newest
-        }
-
-        func close() {
+        fileprivate func close() {
             for reader in readers { reader.close() }
-            transactions?.close()
+            for probe in probes { probe.close() }
             newest?.close()
-            (transactions, newest) = (nil, nil)
-            readers = []
-            admin = nil
+            (admin, readers, probes, newest) = (nil, [], [], nil)
         }
     }
 
-    /// Looks at what belongs to one stage.
     package func examine(_ stage: Stage) -> StageReport {
         switch stage {
         case .brokerNames: names()
@@ -89,13 +76,12 @@ package final class BrokerExaminer: Examiner {
         case .brokers: advertised()
         case .topics: examineTopics()
         case .reading: examineReading()
-        case .group:
-            StageReport(examineGroup().checks + examineFollower(), isDeadEnd: false)
+        case .group: StageReport(examineGroup() + examineFollower(), isDeadEnd: false)
         case .transactionalID: claim()
         case .writing: examineWriting()
         case .transaction: examineTransaction()
         case .publishers: examinePublishers()
-        case .backendName, .backendPort, .backendTLS, .backendAnswer, .backendLogin, .clock: StageReport([])
+        default: StageReport([])
         }
     }
 
@@ -147,17 +133,15 @@ package final class BrokerExaminer: Examiner {
 
     private func login() -> StageReport {
         do throws(KafkaError) {
-            admin = try Admin(properties: plan.clientProperties)
+            clients.admin = try Admin(properties: plan.clientProperties)
         } catch {
-            return StageReport([
-                Check(.brokerLogin, "", .failed, "\(error.message)", fix: "correct kafka.auth or kafka.properties")
-            ])
+            return StageReport(.brokerLogin, "", .failed, error.message, fix: "correct kafka.auth or kafka.properties")
         }
         guard let admin else { return StageReport([], isDeadEnd: true) }
         do {
             brokers = try plan.reach.topics([], admin).brokers
         } catch {
-            return StageReport([refusedLogin(error)])
+            return refusedLogin(error)
         }
         let username = plan.clientProperties.login?.username ?? plan.property("sasl.username")
         let who = username.map { " as \($0)" } ?? ""
@@ -165,15 +149,14 @@ package final class BrokerExaminer: Examiner {
         let way =
             (plan.saslMechanism.map { "\($0)\(who)" } ?? certificate).map { "\($0) accepted" }
             ?? "no login (\(plan.securityProtocol))"
-        return StageReport([
-            Check(.brokerLogin, "", .passed, "\(way); \(brokers.count) broker\(brokers.count == 1 ? "" : "s")")
-        ])
+        return StageReport(
+            .brokerLogin, "", .passed, "\(way); \(brokers.count) broker\(brokers.count == 1 ? "" : "s")")
     }
 
-    private func refusedLogin(_ failure: ToolFailure) -> Check {
+    private func refusedLogin(_ failure: ToolFailure) -> StageReport {
         let words = failure.description + (failure.detail.map { " (\($0))" } ?? "")
         guard failure.kind == .unreachable else {
-            return Check(
+            return StageReport(
                 .brokerLogin, "", .failed, words,
                 fix: plan.clientProperties.login == nil
                     ? "check sasl.mechanism, sasl.username and sasl.password in kafka.properties"
@@ -181,7 +164,7 @@ package final class BrokerExaminer: Examiner {
         }
         // A broker says nothing to a client that speaks the other protocol.
         let speaksTLS = !plan.usesTLS && ListenerSecurity.find(at: plan.bootstrapServers, timeLeft) == .tls
-        return Check(
+        return StageReport(
             .brokerLogin, "", .failed, words,
             fix: speaksTLS
                 ? "the port speaks TLS: set security.protocol in kafka.properties to "
@@ -191,13 +174,6 @@ package final class BrokerExaminer: Examiner {
 
     /// The addresses that the cluster names itself, which clients use after the first answer.
     private func advertised() -> StageReport {
-        let finding = examineAdvertised()
-        let failed = Set(finding.checks.filter { $0.verdict == .failed }.map(\.subject))
-        silentBrokers = Set(brokers.filter { failed.contains("\(Endpoint(host: $0.host, port: $0.port))") }.map(\.id))
-        return finding
-    }
-
-    private func examineAdvertised() -> StageReport {
         let others = brokers.map { Endpoint(host: $0.host, port: $0.port) }.filter { !reached.contains($0) }
         let answers = reachability.lookUp(others)
         var found: [(Endpoint, [SocketAddress])] = []
@@ -225,6 +201,8 @@ package final class BrokerExaminer: Examiner {
                 certificates.check($1, of: $0.0, isVerified: plan.verifies)
             }
         }
+        let failed = Set(checks.filter { $0.verdict == .failed }.map(\.subject))
+        silentBrokers = Set(brokers.filter { failed.contains("\(Endpoint(host: $0.host, port: $0.port))") }.map(\.id))
         return StageReport(checks, isDeadEnd: false)
     }
 

@@ -4,7 +4,6 @@ package import HeraldTools
 
 /// What the brokers' half of an examination is about, from the settings.
 package struct BrokerPlan: Sendable {
-    /// Addresses as `host:port`.
     package var bootstrapServers: [String]
     package var clientProperties: ClientProperties
     /// A reader that joins no group and sees what is not committed, too.
@@ -48,10 +47,7 @@ package struct BrokerPlan: Sendable {
         self.listen = listen
     }
 
-    /// What the user's property says, in lower case.
-    func property(_ names: String...) -> String? {
-        names.lazy.compactMap { clientProperties[$0] }.first
-    }
+    func property(_ name: String) -> String? { clientProperties[name] }
 
     var committedReaderProperties: ClientProperties {
         readerProperties + [("isolation.level", "read_committed")]

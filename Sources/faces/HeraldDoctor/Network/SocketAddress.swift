@@ -84,13 +84,11 @@ struct SocketAddress: Sendable, Equatable {
     }
 }
 
-/// A host and a port.
 struct Endpoint: Sendable, Hashable, CustomStringConvertible {
     /// Without the brackets of an IPv6 address.
     var host: String
     var port: Int
 
-    /// `host:port`.
     var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 }
 

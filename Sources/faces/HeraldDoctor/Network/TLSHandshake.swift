@@ -54,7 +54,7 @@ struct TLSHandshake {
         guard let tls = SSL_new(context) else { return .failed(lastError("no memory")) }
         defer { SSL_free(tls) }
         let isAddress = expect(host, of: tls, trust)
-        // A name alone: an address is none of what may stand there.
+        // SNI carries names only.
         if !isAddress { _ = herald_ssl_set_server_name(tls, host) }
         // What is wrong with the certificate is wanted, not the end of the handshake.
         SSL_set_verify(tls, SSL_VERIFY_NONE, nil)

@@ -1,6 +1,6 @@
 internal import HeraldBytes
 package import HeraldEvents
-internal import HeraldKafka
+package import HeraldKafka
 package import HeraldTime
 
 /// Offsets of the dead-letter topic to read, by partition.
@@ -32,7 +32,7 @@ package struct DeadLetterEntry: Sendable {
         self.foreignTopic = foreignTopic
     }
 
-    mutating func fill(_ message: Message) {
+    package mutating func fill(_ message: borrowing Message) {
         partition = message.partition
         offset = message.offset
         timestamp = WallTime(milliseconds: message.timestampMilliseconds)

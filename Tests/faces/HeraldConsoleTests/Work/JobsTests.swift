@@ -1,10 +1,11 @@
 import Glibc
-import HeraldConsole
 import HeraldText
 import HeraldThreads
 import HeraldTools
 import TestSupport
 import Testing
+
+@testable import HeraldConsole
 
 @Suite("Jobs of the console")
 struct JobsTests {

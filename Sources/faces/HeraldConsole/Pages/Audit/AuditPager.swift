@@ -8,7 +8,6 @@ struct AuditPager {
     /// A page, newest first.
     struct Page: Equatable {
         var records: [AuditRecord] = []
-        /// The number of records looked at.
         var searchedCount = 0
         /// The start of the next page; `nil` after the last one.
         var next: Place?

@@ -43,7 +43,6 @@ struct AuditRecord: Sendable, Equatable {
     }
 }
 
-/// The filter for records.
 struct AuditFilter: Sendable, Equatable {
     /// A part of the name, case-insensitive.
     var who: String?

@@ -36,7 +36,6 @@ struct CampaignDetail: Sendable {
         return JSONValue.present(members).safe
     }
 
-    /// Follows a campaign while a page shows it.
     static func follow(_ name: String, _ service: CampaignService, _ work: AskedTasks<CampaignDetail>.Work) throws {
         var detail = CampaignDetail()
         let (context, layout) = (service.context, try service.layout())

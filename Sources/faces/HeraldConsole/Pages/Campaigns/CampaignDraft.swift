@@ -10,18 +10,11 @@ struct CampaignDraft: Sendable {
     static let mostRecipients = 10_000_000
     static let keptInvalidLines = 10_000
 
-    /// The result of the preview.
-    final class Outcome: Sendable {
+    struct Outcome: Sendable {
         let preview: CampaignPreview
         let audience: Audience
         /// CSV with the first invalid lines; empty without any.
         let invalidLines: [UInt8]
-
-        init(_ preview: CampaignPreview, _ audience: Audience, invalidLines: [UInt8]) {
-            self.preview = preview
-            self.audience = audience
-            self.invalidLines = invalidLines
-        }
     }
 
     let owner: String
@@ -30,7 +23,6 @@ struct CampaignDraft: Sendable {
     let hash: String
     var order: CampaignOrder
     let form: StartForm
-    /// The name of the audience's file.
     let file: String
     var passed = 0
     var total = 0
@@ -98,7 +90,7 @@ struct CampaignDraft: Sendable {
         var found = CampaignPreview(asked.order, preview, definition: campaign?.definition)
         found.continuation = try standing(preview, &recipients)
         try found.continuation?.check(asked.order)
-        draft.outcome = Outcome(found, audience, invalidLines: invalid.kept)
+        draft.outcome = Outcome(preview: found, audience: audience, invalidLines: invalid.kept)
         work.publish(draft)
     }
 

@@ -7,23 +7,14 @@ struct CampaignService: Sendable {
     /// A request does not wait for millions of results: by then it returns what it has counted.
     static let patience = Duration.seconds(5)
 
-    var context: CampaignContext
-    private let timeline: TimelineContext
-
-    init(_ context: ConsoleContext) {
-        self.context = context.campaigns
-        timeline = context.timeline
-    }
+    let console: ConsoleContext
+    var context: CampaignContext { console.campaigns }
 
     /// The context with this viewer's name in the audit.
-    func signed(by viewer: Viewer) -> CampaignContext {
-        var context = context
-        context.operatorName = viewer.name
-        return context
-    }
+    func signed(by viewer: Viewer) -> CampaignContext { console.signed(by: viewer.name).campaigns }
 
     func layout(isWriting: Bool = false) throws -> CampaignContext.Layout {
-        try context.layout(reach: timeline.reach, admin: timeline.admin, isWriting: isWriting)
+        try context.layout(reach: console.reach, admin: console.admin, isWriting: isWriting)
     }
 
     /// The content of the campaigns topic.
@@ -36,7 +27,6 @@ struct CampaignService: Sendable {
         return reader.index
     }
 
-    /// The facts about a campaign.
     static func campaign(_ name: String, in index: CampaignIndex) throws -> CampaignIndex.Campaign {
         if let campaign = index.campaign(name) { return campaign }
         throw Refused("there is no campaign \(SafeText.quoted(name, limit: 64))", status: 404)
@@ -51,7 +41,6 @@ struct CampaignService: Sendable {
         return ControlPlan(order, status)
     }
 
-    /// The equivalent command.
     static func command(_ order: ControlOrder, of name: String, reason: String?) -> [String] {
         var words = ["herald", "campaign", order.rawValue, name]
         if let reason, order != .resume { words += ["--reason", reason] }

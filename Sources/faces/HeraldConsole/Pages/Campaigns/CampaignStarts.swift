@@ -11,9 +11,7 @@ final class CampaignStarts: Sendable {
     }
 
     private struct Word: Decodable {
-        /// The preview's hash.
         var hash: String?
-        /// The form's current content.
         var form: StartForm?
         /// The number of recipients, which must be typed above 100.
         var typed: Int?
@@ -89,7 +87,6 @@ final class CampaignStarts: Sendable {
 
     // MARK: The preview
 
-    /// The choices that a form offers.
     private var choices: ConsoleAnswer {
         let requests = service.context.topics.requests
         return .json([

@@ -1,5 +1,6 @@
 internal import HeraldCampaigns
 internal import HeraldText
+internal import HeraldThreads
 internal import HeraldTime
 internal import HeraldTools
 
@@ -20,10 +21,10 @@ final class CampaignsPart: ConsolePart {
     private let lists: AskedTasks<CampaignList>
     private let details: AskedTasks<CampaignDetail>
     private let reports: AskedTasks<ReportMaking>
-    private let housekeeping: Housekeeping
+    private let housekeeping: RepeatedWork
 
     init(_ context: ConsoleContext, jobs: Jobs) throws {
-        service = CampaignService(context)
+        service = CampaignService(console: context)
         starts = try CampaignStarts(service, context.starts, jobs: jobs)
         lists = try AskedTasks(name: "campaigns", most: 2, keeping: .seconds(10), busy: "the list is about to be read")
         details = try AskedTasks(
@@ -32,15 +33,14 @@ final class CampaignsPart: ConsolePart {
         reports = try AskedTasks(
             name: "report", most: 2, keeping: .seconds(600), busy: "two reports are made already; try again in a moment"
         )
-        housekeeping = try Housekeeping { [starts, lists, details, reports] in
+        housekeeping = try RepeatedWork(name: "housekeeping", every: .seconds(30)) {
+            [starts, lists, details, reports] in
             starts.sweep()
             lists.sweep()
             details.sweep()
             reports.sweep()
         }
     }
-
-    func start() throws { try housekeeping.start() }
 
     func stop() {
         housekeeping.stop()

@@ -23,7 +23,6 @@ struct ReportMaking: Sendable {
         ]
     }
 
-    /// Reads the campaign's results from its beginning and makes the page.
     static func make(_ name: String, _ service: CampaignService, _ work: AskedTasks<ReportMaking>.Work) throws {
         var making = ReportMaking()
         func show(_ passed: Int64, _ total: Int64) -> Bool {

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import HeraldCampaigns
-internal import HeraldEvents
-internal import HeraldText
+package import HeraldEvents
+package import HeraldText
 import HeraldTime
 internal import HeraldTools
 
@@ -62,17 +62,17 @@ struct StartForm: Codable, Sendable, Equatable {
                 name: name, template: try template(definition), pushServices: try services(rules, definition),
                 maximumEventBytes: rules.maximumEventBytes, users: rules.users),
             topic: topic)
-        order.rate = try parse(rate, "rate", "a rate such as 200/s, 30/m or 1000/h", RateText.parse)
-        order.ramp = try parse(ramp, "ramp", "numbers of recipients such as 1,10,100, or none") { text in
+        order.rate = try Self.parse(rate, "rate", "a rate such as 200/s, 30/m or 1000/h", RateText.parse)
+        order.ramp = try Self.parse(ramp, "ramp", "numbers of recipients such as 1,10,100, or none") { text in
             text == "none" ? [] : Ramp(text).flatMap { $0.sizes.contains(nil) ? nil : $0.sizes.compactMap(\.self) }
         }
-        order.pauseIfFailures = try parse(pauseIfFailures, "pause-if-failures", "a share above 0%, such as 5%") {
+        order.pauseIfFailures = try Self.parse(pauseIfFailures, "pause-if-failures", "a share above 0%, such as 5%") {
             ShareText.parse($0).flatMap { $0 > 0 ? $0 : nil }
         }
-        order.expiresIn = try parse(expiresIn, "expires-in", "a duration above 0, such as 6h") {
+        order.expiresIn = try Self.parse(expiresIn, "expires-in", "a duration above 0, such as 6h") {
             DurationText.parse($0).flatMap { $0 > .zero ? Milliseconds($0) : nil }
         }
-        if let share = try parse(maxInvalid, "max-invalid", "a share such as 5%", ShareText.parse) {
+        if let share = try Self.parse(maxInvalid, "max-invalid", "a share such as 5%", ShareText.parse) {
             order.maxInvalid = share
         }
         order.replacesAudience = replaceAudience ?? false
@@ -83,11 +83,13 @@ struct StartForm: Codable, Sendable, Equatable {
     var audience: AudienceForm {
         get throws {
             AudienceForm(
-                delimiter: try parse(delimiter, "delimiter", "one of , ; | tab, or comma, semicolon, pipe") {
+                delimiter: try Self.parse(delimiter, "delimiter", "one of , ; | tab, or comma, semicolon, pipe") {
                     AudienceDelimiter($0)
                 },
                 userColumn: given(userColumn),
-                encoding: try parse(encoding, "encoding", "an encoding such as WINDOWS-1251") { AudienceEncoding($0) })
+                encoding: try Self.parse(encoding, "encoding", "an encoding such as WINDOWS-1251") {
+                    AudienceEncoding($0)
+                })
         }
     }
 
@@ -133,26 +135,56 @@ struct StartForm: Codable, Sendable, Equatable {
     private func services(_ rules: CampaignStartRules, _ definition: CampaignDefinition?) throws -> [String] {
         let names = (pns ?? []).isEmpty ? definition?.pns ?? [] : pns ?? []
         guard !names.isEmpty else { throw InvalidArgument("pns: choose at least one push service") }
-        let known = rules.pushServices
-        var services: [String] = []
-        for name in names {
-            guard let index = known.index(of: Array(name.utf8).span.bytes) else {
-                throw InvalidArgument(
-                    "pns: \(SafeText.quoted(name, limit: 40)) is none of \(known.names.joined(separator: ", "))")
-            }
-            if !services.contains(known.names[index]) { services.append(known.names[index]) }
-        }
-        return services
+        return try rules.pushServices.resolved(names, "pns")
     }
 
     /// An empty field counts as not given.
     private func given(_ text: String?) -> String? { text.flatMap { $0.isEmpty ? nil : $0 } }
 
-    private func parse<Value>(
+    static func parse<Value>(
         _ text: String?, _ name: String, _ allowed: String, _ parse: (String) -> Value?
     ) throws(InvalidArgument) -> Value? {
-        guard let text = given(text) else { return nil }
+        guard let text, !text.isEmpty else { return nil }
         if let value = parse(text) { return value }
         throw InvalidArgument("\(name): \(SafeText.quoted(text, limit: 40)) is not \(allowed)")
+    }
+}
+
+extension PushServices {
+    /// These, as the settings write them, each once.
+    func resolved(_ names: [String], _ parameter: String) throws(InvalidArgument) -> [String] {
+        var resolved: [String] = []
+        for name in names {
+            guard let index = index(of: Array(name.utf8).span.bytes) else {
+                throw InvalidArgument(
+                    "\(parameter): \(SafeText.quoted(name, limit: 40)) is none of \(self.names.joined(separator: ", "))"
+                )
+            }
+            if !resolved.contains(self.names[index]) { resolved.append(self.names[index]) }
+        }
+        return resolved
+    }
+}
+
+/// The settings for new campaigns and their uploaded files.
+package struct CampaignStartRules: Sendable {
+    package var pushServices: PushServices
+    /// `limits.eventBytes`.
+    package var maximumEventBytes: Int
+    /// `backend.users`.
+    package var users: UserRule
+    /// The size limit of an uploaded file in bytes.
+    package var uploadLimit: Int
+    /// The directory of uploaded files, which have no names.
+    package var directory: String
+
+    package init(
+        pushServices: PushServices, maximumEventBytes: Int, users: UserRule, uploadLimit: Int, directory: String
+    ) {
+        self.pushServices = pushServices
+        self.maximumEventBytes = maximumEventBytes
+        self.users = users
+        self.uploadLimit = uploadLimit
+        self.directory = directory
     }
 }

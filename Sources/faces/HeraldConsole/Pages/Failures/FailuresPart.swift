@@ -2,7 +2,6 @@ internal import HeraldReplay
 internal import HeraldText
 internal import HeraldThreads
 internal import HeraldTime
-internal import HeraldTimeline
 internal import HeraldTools
 
 /// The *Failures* page: groups of dead letters, single ones, and replays step by step.
@@ -21,25 +20,21 @@ final class FailuresPart: ConsolePart {
     private static let standardPage = 50
     private static let largestPage = 200
 
-    private let context: ReplayContext
-    private let failures: FailuresContext
+    private let context: ConsoleContext
     private let follower: LetterFollower
     private let queries: LetterQueries
     private let planner: ReplayPlanner
-    private let board: TroubleBoard
+    /// What the page Now has found out.
+    let board = TroubleBoard()
     private static let openLimit = 5
-    private let starter: ReplayStarter
+    let starter: ReplayStarter
 
-    init(
-        _ context: ReplayContext, _ failures: FailuresContext, jobs: Jobs, news: ConsoleNews, board: TroubleBoard
-    ) throws(SystemError) {
-        self.board = board
+    init(_ context: ConsoleContext, jobs: Jobs, news: ConsoleNews) throws(SystemError) {
         self.context = context
-        self.failures = failures
-        follower = try LetterFollower(context, failures) { news.publish("failures", $0.object) }
-        queries = LetterQueries(context, failures, follower, board)
-        planner = ReplayPlanner(context, failures, queries, board)
-        starter = ReplayStarter(context: context, failures: failures, planner: planner, jobs: jobs)
+        follower = try LetterFollower(context) { news.publish("failures", $0.object) }
+        queries = LetterQueries(context: context, follower: follower, board: board)
+        planner = try ReplayPlanner(context, queries, board)
+        starter = ReplayStarter(context: context, planner: planner, jobs: jobs)
     }
 
     func start() throws { try follower.start() }
@@ -60,11 +55,6 @@ final class FailuresPart: ConsolePart {
         }
         return snapshot.index.open(
             since: moment, snapshot.marks, snapshot.outcomes, delivered: board.delivered(now: SystemClock.wall()))
-    }
-
-    /// The job of this console that plans to replay a dead letter, and the reason why it has not yet.
-    func planned(partition: Int32, offset: Int64) throws -> Explanation.PlannedLetter? {
-        try starter.planned(partition: partition, offset: offset)
     }
 
     /// The obstacle to reading dead letters; `nil` without one.
@@ -129,7 +119,8 @@ final class FailuresPart: ConsolePart {
         let name = try request.decoded(Named.self).name
         // A request for unknown letters is not recorded.
         let entries = try queries.entries(named: name, follower.snapshot)
-        try named(request.viewer).recordReveal("show \(Selection.quoted(name))", at: SystemClock.wall())
+        try context.signed(by: request.viewer.name).replay.recordReveal(
+            "show \(Selection.quoted(name))", at: SystemClock.wall())
         // Edited values must be exact, even if they disturb a page; only texts can be edited.
         let values = entries.map { entry -> JSONValue in
             let text = entry.value.flatMap { String(validating: $0, as: UTF8.self) }
@@ -140,15 +131,9 @@ final class FailuresPart: ConsolePart {
         ])
     }
 
-    private func named(_ viewer: Viewer) -> ReplayContext {
-        var context = context
-        context.operatorName = viewer.name
-        return context
-    }
-
     private func export(_ request: ConsoleRequest) throws -> ConsoleAnswer {
         let export = LetterExport(
-            try Self.format(request.text("format")), isRevealed: false, configuration: failures.configuration)
+            try Self.format(request.text("format")), isRevealed: false, configuration: context.configuration)
         return try queries.export(try LetterFilter(request), export)
     }
 
@@ -160,9 +145,10 @@ final class FailuresPart: ConsolePart {
     private func exportRevealed(_ request: ConsoleRequest) throws -> ConsoleAnswer {
         let asked = try request.decoded(ExportRequest.self)
         let export = LetterExport(
-            try Self.format(asked.format), isRevealed: true, configuration: failures.configuration)
+            try Self.format(asked.format), isRevealed: true, configuration: context.configuration)
         let selection = try asked.filter.selection(now: SystemClock.wall())
-        try named(request.viewer).recordReveal("export \(selection.text)", at: SystemClock.wall())
+        try context.signed(by: request.viewer.name).replay
+            .recordReveal("export \(selection.text)", at: SystemClock.wall())
         return try queries.export(asked.filter, export)
     }
 
@@ -204,7 +190,7 @@ final class FailuresPart: ConsolePart {
         guard let lease = follower.snapshot.lease.abandoned(), lease.job == request.parameters[0] else {
             throw ToolFailure("this job has ended, or another has taken over")
         }
-        let entry = try context.beginning(ofJob: lease.job, since: lease.since)
+        let entry = try context.replay.beginning(ofJob: lease.job, since: lease.since)
         let text = entry?.selection ?? lease.work.split(separator: " ").dropFirst().joined(separator: " ")
         let kind = lease.work.hasPrefix(PlanRequest.Kind.resolve.rawValue) ? PlanRequest.Kind.resolve : .replay
         let options = (entry?.options ?? [:]).sorted { $0.key < $1.key }

@@ -42,7 +42,7 @@ async function showGroups(main, place, app) {
         count(group.count), count(group.notifications), count(group.replayed), count(group.delivered), count(group.failedAgain), count(group.resolved),
         time(group.first), time(group.last), h('a', { href: `/failures/letter/${encodeURIComponent(group.sample)}` }, group.sample),
         [group.action, ' ', app.isOperator && group.key && open > 0
-          && planButton('Plan replay', () => ({ filter }), `Plan the replay of ${group.group}`, { class: 'primary plan' })],
+          && planButton('Plan replay', () => ({ filter }), `Plan replay of ${group.group}`, { class: 'primary plan' })],
       ];
     });
     const button = document.activeElement?.getAttribute?.('aria-label');

@@ -40,8 +40,8 @@ export async function showLetters(main, place, app) {
         answer.next && h('a', { class: 'button', href: link('/failures/letters', { ...parametersOf(query), behind: answer.next }) }, 'Older'),
         exports(query, app),
         app.isOperator && answer.matched > 0 && Object.keys(filter).length > 0 && [
-          planButton('Plan replay', () => ({ filter }), 'Plan the replay of all that match', { class: 'primary plan' }),
-          planButton('Plan to resolve', () => ({ kind: 'resolve', filter }), 'Plan to mark all that match as dealt with')]),
+          planButton('Plan replay', () => ({ filter }), 'Plan replay of all that match', { class: 'primary plan' }),
+          planButton('Plan to resolve', () => ({ kind: 'resolve', filter }), 'Plan to resolve all that match')]),
       command(['herald', 'dlq', 'list', '--group-by', 'none', ...words(query)]));
   } catch (error) {
     replace(problem, fail(error));
@@ -72,7 +72,7 @@ function letterCard(letter, app) {
     area.value = value;
     replace(editor, h('label', { for: `edit-${letter.place}` }, 'What is published in its place; the dead letter stays as it is'), area,
       planButton('Plan replay of the edited event', () => ({ filter: { ids: [letter.place] }, edit: { place: letter.place, value: area.value } }),
-        `Plan the replay of the edited event ${letter.place}`, { class: 'primary' }));
+        `Plan replay of the edited event ${letter.place}`, { class: 'primary' }));
     area.focus();
   };
   return h('section', { class: 'card', 'aria-label': `Dead letter ${letter.place}` },
@@ -97,8 +97,8 @@ function letterCard(letter, app) {
       app.isOperator && [
         h('button', { type: 'button', onclick: attempt(problem, reveal) }, 'Reveal the message'),
         letter.replay && h('button', { type: 'button', onclick: attempt(problem, edit) }, 'Edit and replay …'),
-        letter.replay && planButton('Plan replay', () => ({ filter: { ids: [letter.place] }, again: letter.state === 'replayed' || undefined }), `Plan the replay of ${letter.place}`, { class: 'primary plan' }),
-        letter.state === 'open' && planButton('Plan to resolve', () => ({ kind: 'resolve', filter: { ids: [letter.place] } }), `Plan to mark ${letter.place} as dealt with`)]),
+        letter.replay && planButton('Plan replay', () => ({ filter: { ids: [letter.place] }, again: letter.state === 'replayed' || undefined }), `Plan replay of ${letter.place}`, { class: 'primary plan' }),
+        letter.state === 'open' && planButton('Plan to resolve', () => ({ kind: 'resolve', filter: { ids: [letter.place] } }), `Plan to resolve ${letter.place}`)]),
     problem, text, editor,
     letter.replay && command(['herald', 'dlq', 'show', letter.place]));
 }

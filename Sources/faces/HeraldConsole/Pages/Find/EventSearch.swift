@@ -4,7 +4,6 @@ internal import HeraldTools
 
 /// The progress and results of a search.
 struct EventSearch: Sendable {
-    /// The maximum number of events shown.
     static let shownLimit = 100
     /// The number of events kept per partition, the newest.
     static let partitionLimit = 200
@@ -17,7 +16,6 @@ struct EventSearch: Sendable {
     /// The results; `nil` while it reads.
     var found: TimelineSearch.Found?
 
-    /// The equivalent command.
     var command: [String] {
         var words = ["herald", "find"]
         if let user = query.user { words += ["--user", user] }

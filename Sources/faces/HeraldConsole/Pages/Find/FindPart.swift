@@ -1,6 +1,7 @@
 internal import HeraldEvents
 internal import HeraldReplay
 internal import HeraldText
+internal import HeraldThreads
 internal import HeraldTime
 internal import HeraldTimeline
 internal import HeraldTools
@@ -14,26 +15,22 @@ final class FindPart: ConsolePart {
         var origin: String
     }
 
-    private let context: TimelineContext
-    private let replay: ReplayContext
+    private let context: ConsoleContext
     /// The job of this console that plans to replay a dead letter, and the reason why it has not yet.
     private let planned: PlannedLetters
     private let searches: AskedTasks<EventSearch>
-    private let housekeeping: Housekeeping
+    private let housekeeping: RepeatedWork
 
     typealias PlannedLetters = @Sendable (_ partition: Int32, _ offset: Int64) throws -> Explanation.PlannedLetter?
 
     init(_ context: ConsoleContext, planned: @escaping PlannedLetters) throws {
         self.planned = planned
-        self.context = context.timeline
-        replay = context.replay
+        self.context = context
         let searches = try AskedTasks<EventSearch>(
             name: "search", most: 4, busy: "four searches are at work; wait until one has ended")
         self.searches = searches
-        housekeeping = try Housekeeping { searches.sweep() }
+        housekeeping = try RepeatedWork(name: "housekeeping", every: .seconds(30)) { searches.sweep() }
     }
-
-    func start() throws { try housekeeping.start() }
 
     func stop() {
         housekeeping.stop()
@@ -65,7 +62,7 @@ final class FindPart: ConsolePart {
     }
 
     private static func run(
-        _ asked: EventSearch, _ context: TimelineContext, _ work: AskedTasks<EventSearch>.Work
+        _ asked: EventSearch, _ context: ConsoleContext, _ work: AskedTasks<EventSearch>.Work
     ) throws {
         var search = asked
         work.publish(search)
@@ -96,7 +93,10 @@ final class FindPart: ConsolePart {
             throw Refused("the search has no event \(SafeText.quoted(name))", status: 404)
         }
         let letter = try event.deadLetter.flatMap { try planned($0.record.partition, $0.record.offset) }
-        let explanation = try context.explanation(of: event, in: found, planned: letter, now: SystemClock.wall())
+        var situation = context.situation(SystemClock.wall())
+        situation.planned = letter
+        let explanation = try context.search.explanation(
+            of: event, in: found, situation, reach: context.reach, admin: context.admin)
         var words = ["herald", "explain", event.id ?? "\(event.origin)"]
         if let user = event.user { words += ["--user", user] }
         return .json(explanation.json.with("command", .words(words)).safe)
@@ -111,7 +111,7 @@ final class FindPart: ConsolePart {
         var entry = AuditEntry(
             action: "event.reveal", phase: "done", at: SystemClock.wall().text, by: request.viewer.name)
         entry.selection = "\(origin)"
-        try entry.recordReveal(topic: replay.topics.audit, properties: replay.auditProperties)
+        try entry.recordReveal(topic: context.replay.topics.audit, properties: context.replay.auditProperties)
         return .json(["message": .text(try context.search.message(of: origin).map(SafeText.escaped))])
     }
 }

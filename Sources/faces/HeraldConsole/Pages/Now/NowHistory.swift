@@ -1,6 +1,5 @@
 import HeraldTime
 
-/// What was so at one moment, over all workers.
 struct NowPoint: Sendable, Equatable {
     var at: WallTime
     /// Notifications that ended each second, by push service and outcome; those that are 0 are left out.
@@ -22,37 +21,39 @@ struct NowPoint: Sendable, Equatable {
     /// Workers that answer, and those of them that deliver.
     var workers = 0
     var ready = 0
-    /// The outages that are on anywhere.
     var outages: [String] = []
 }
 
-/// The points of the last minutes; the oldest make room.
+/// The newest elements; the oldest make room.
+struct Ring<Element: Sendable>: Sendable {
+    private let limit: Int
+    private(set) var unordered: [Element] = []
+    private var next = 0
+
+    init(limit: Int) { self.limit = limit }
+
+    mutating func add(_ element: Element) {
+        if unordered.count < limit { unordered.append(element) } else { unordered[next] = element }
+        next = (next + 1) % limit
+    }
+
+    /// The oldest first.
+    var elements: [Element] {
+        Array(unordered.count < limit ? unordered[...] : unordered[next...] + unordered[..<next])
+    }
+}
+
+/// The points of the last minutes, the oldest first.
 struct NowHistory: Sendable {
-    /// A point every so often.
     static let step = Duration.seconds(2)
     /// Ten minutes.
     static let capacity = 300
 
-    private var ring: [NowPoint] = []
-    private var next = 0
+    private var ring = Ring<NowPoint>(limit: capacity)
 
-    init() {
-        ring.reserveCapacity(Self.capacity)
-    }
+    mutating func add(_ point: NowPoint) { ring.add(point) }
 
-    mutating func add(_ point: NowPoint) {
-        if ring.count < Self.capacity {
-            ring.append(point)
-        } else {
-            ring[next] = point
-        }
-        next = (next + 1) % Self.capacity
-    }
-
-    /// The oldest first.
-    var points: [NowPoint] {
-        ring.count < Self.capacity ? ring : Array(ring[next...] + ring[..<next])
-    }
+    var points: [NowPoint] { ring.elements }
 
     /// How each push service's newest calls ended: those of ten seconds, or of as many more, up to a minute, as it takes to
     /// know something.

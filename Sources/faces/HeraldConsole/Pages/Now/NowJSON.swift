@@ -37,31 +37,36 @@ extension ToldFinding {
 extension VerdictLog.Span {
     /// - Parameter lateness: of the time that this one tells of.
     func json(_ lateness: Lateness?) -> JSONValue {
-        [
-            "key": .string(key), "state": .string(severity.rawValue), "headline": .string(title),
-            "cause": .text(what.isEmpty ? nil : what), "from": .string(from.text),
-            "to": isPresent ? .null : .string(to.text),
-            "waiting": .count(mostWaiting), "count": .null, "open": .null, "late": lateness?.json ?? .null,
-        ]
+        .span(
+            key, severity.rawValue, title, cause: what.isEmpty ? nil : what, from: from, to: isPresent ? nil : to,
+            waiting: mostWaiting, late: lateness)
     }
 }
 
 extension LetterRun {
     func json(_ pattern: FailurePattern?) -> JSONValue {
-        [
-            "key": "dead-letters", "state": open > 0 ? "warn" : "good", "headline": "Dead letters",
-            "cause": .text(pattern?.words()), "from": .string(from.text), "to": .string(to.text),
-            "waiting": .null, "count": .integer(tally.total), "open": .integer(open), "late": .null,
-        ]
+        .span(
+            "dead-letters", open > 0 ? "warn" : "good", "Dead letters", cause: pattern?.words(), from: from, to: to,
+            count: tally.total, open: open)
     }
 }
 
 extension LateRun {
     var json: JSONValue {
+        .span("late", "bad", "Delivered late", from: from, to: to, waiting: Int64(mostWaiting), late: lateness)
+    }
+}
+
+extension JSONValue {
+    /// An entry of the last day.
+    fileprivate static func span(
+        _ key: String, _ state: String, _ headline: String, cause: String? = nil, from: WallTime, to: WallTime?,
+        waiting: Int64? = nil, count: Int? = nil, open: Int? = nil, late: Lateness? = nil
+    ) -> Self {
         [
-            "key": "late", "state": "bad", "headline": "Delivered late", "cause": .null, "from": .string(from.text),
-            "to": .string(to.text), "waiting": .integer(mostWaiting), "count": .null, "open": .null,
-            "late": lateness.json,
+            "key": .string(key), "state": .string(state), "headline": .string(headline), "cause": .text(cause),
+            "from": .string(from.text), "to": .text(to?.text), "waiting": .count(waiting),
+            "count": .count(count.map(Int64.init)), "open": .count(open.map(Int64.init)), "late": late?.json ?? .null,
         ]
     }
 }
@@ -133,6 +138,8 @@ extension NowModel.Snapshot {
             if let limit = service.callsPerSecond { limits[service.pns, default: 0] += limit }
         }
         let observation = group.observation
+        let behind = (observation?.partitions ?? []).filter { $0.lag > 0 }
+            .sorted { ($0.due, $0.lag) > ($1.due, $1.lag) }.prefix(Self.partitionLimit)
         return [
             "at": .string(now.text), "workers": .array(workers.map(\.json)),
             "limits": .array(
@@ -140,7 +147,7 @@ extension NowModel.Snapshot {
                     ["pns": .string($0.key), "callsPerSecond": .rounded($0.value)]
                 }),
             "group": groupJSON,
-            "partitions": .array((observation?.furthestBehind(Self.partitionLimit) ?? []).map(\.json)),
+            "partitions": .array(behind.map(\.json)),
             "backlog": .array((observation?.backlogs ?? []).map(\.json)),
             "backlogWithinSeconds": .array(GroupObservation.dueWithin.map { .integer(Int($0 / .seconds(1))) }),
             "deadLettersOfHour": .count(letters.map { Int64($0.whole.total) }),
@@ -161,12 +168,6 @@ extension NowModel.Snapshot {
             "members": .count(observation.map { Int64($0.members.count) }),
             "waiting": .count(observation?.waiting), "retrying": .count(observation?.retrying),
         ]
-    }
-}
-
-extension GroupObservation {
-    fileprivate func furthestBehind(_ limit: Int) -> ArraySlice<Partition> {
-        partitions.filter { $0.lag > 0 }.sorted { ($0.due, $0.lag) > ($1.due, $1.lag) }.prefix(limit)
     }
 }
 

@@ -1,9 +1,9 @@
 import HeraldTime
+import HeraldTimeline
 import HeraldTools
 
 /// Makes verdicts and history of what the watches see: pure.
 struct NowModel: Sendable {
-    /// What was seen at one moment.
     struct Snapshot: Sendable {
         var now: WallTime
         var workers: [WorkerObservation] = []
@@ -13,7 +13,6 @@ struct NowModel: Sendable {
         /// What keeps the console from reading them.
         var lettersProblem: String?
         var evidence = Evidence()
-        /// Campaigns whose own events fail.
         var campaigns: [CampaignTrouble] = []
     }
 
@@ -27,9 +26,6 @@ struct NowModel: Sendable {
     /// The push services of which every call fails now.
     private(set) var deadServices: [String] = []
 
-    init() {}
-
-    /// Takes what is seen now.
     mutating func look(_ snapshot: Snapshot) {
         self.snapshot = snapshot
         let point = point(snapshot)
@@ -40,9 +36,6 @@ struct NowModel: Sendable {
             notificationsPerSecond: point.outcomes.values.reduce(0, +))
         situation.campaigns = snapshot.campaigns
         situation.lettersProblem = snapshot.lettersProblem
-        for service in situation.calls.keys {
-            situation.refusals[service] = snapshot.evidence.refusal(service, now: snapshot.now)
-        }
         situation.lagGrowth = history.lagGrowth(now: snapshot.now)
         if !snapshot.workers.contains(where: { $0.status != nil }) {
             situation.retryTroubles = snapshot.evidence.retryTroubles(now: snapshot.now)
@@ -71,19 +64,18 @@ struct NowModel: Sendable {
     /// Those of the workers that there is something to say of: of one that is no known member only that its group does not let
     /// it in, for one that delivers is another group's.
     static func known(_ workers: [WorkerObservation], _ plan: NowPlan, _ group: GroupKnowledge) -> [WorkerObservation] {
-        let members = group.observation?.members ?? []
-        guard WorkerSurvey.addresses(of: members, named: plan.workers, listen: plan.listen).isEmpty else {
-            return workers
-        }
-        return workers.filter { $0.status?.isReady == false }
+        ofMembers(plan, group).isEmpty ? workers.filter { $0.status?.isReady == false } : workers
     }
 
-    /// Where the workers' admin ports are.
+    private static func ofMembers(_ plan: NowPlan, _ group: GroupKnowledge) -> [String] {
+        let (members, workers) = (group.observation?.members ?? [], plan.search.group)
+        return WorkerSurvey.addresses(of: members, named: workers.named, listen: workers.listen)
+    }
+
     static func addresses(_ plan: NowPlan, _ group: GroupKnowledge) -> [String] {
-        let members = group.observation?.members ?? []
-        let known = WorkerSurvey.addresses(of: members, named: plan.workers, listen: plan.listen)
+        let known = ofMembers(plan, group)
         // One that its group does not let in is no member.
-        return known.isEmpty ? WorkerSurvey.localAddress(listen: plan.listen).map { [$0] } ?? [] : known
+        return known.isEmpty ? WorkerSurvey.localAddress(listen: plan.search.group.listen).map { [$0] } ?? [] : known
     }
 
     private mutating func point(_ snapshot: Snapshot) -> NowPoint {

@@ -13,38 +13,20 @@ final class NowPart: ConsolePart {
     private let evidence: EvidenceWatch
     private let campaigns: CampaignTroubleWatch
     private let past: PastWatch
-    private let board: TroubleBoard
-    private let letters: Letters
+    /// Knows the dead letters.
+    private let failures: FailuresPart
     private let begin = SystemClock.wall()
     private let model = Guarded(NowModel())
-    private let wakeup: Wakeup
-    private let looking = Guarded<OwnThread?>(nil)
+    private let looking = Guarded<RepeatedWork?>(nil)
 
-    /// What the page Failures knows of the dead letters since a moment.
-    struct Letters: Sendable {
-        /// Those that are open; `nil` when that is not known.
-        var open: @Sendable (WallTime) -> OpenLetters?
-        /// What keeps it from reading them; `nil` while it can.
-        var problem: @Sendable () -> String?
-        /// The oldest first.
-        var runs: @Sendable (WallTime) -> [LetterRun]
-    }
-
-    /// - Parameters:
-    ///   - decoder: reads requests.
-    ///   - board: is told what the page Failures says, too.
-    init(
-        _ plan: NowPlan, decoder: RecordDecoder, news: ConsoleNews, board: TroubleBoard, letters: Letters
-    ) throws(SystemError) {
+    init(_ plan: NowPlan, news: ConsoleNews, failures: FailuresPart) throws(SystemError) {
         self.plan = plan
         self.news = news
-        self.board = board
-        self.letters = letters
+        self.failures = failures
         group = try GroupWatch(plan)
         evidence = try EvidenceWatch(plan)
         campaigns = try CampaignTroubleWatch(plan)
-        past = try PastWatch(plan, decoder: decoder)
-        wakeup = try Wakeup()
+        past = try PastWatch(plan)
     }
 
     var routes: [ConsoleRoute] {
@@ -58,15 +40,12 @@ final class NowPart: ConsolePart {
     func start() throws {
         look()
         for watch in watches { try watch.start() }
-        let thread = try OwnThread(name: "console-now") { [self] in
-            while !wakeup.wait(for: NowHistory.step) { look() }
-        }
-        looking.withLock { $0 = thread }
+        let work = try RepeatedWork(name: "console-now", every: NowHistory.step, isDone: true) { [self] in look() }
+        looking.withLock { $0 = work }
     }
 
     func stop() {
-        wakeup.signal()
-        looking.withLock { $0 }?.join()
+        looking.withLock { $0 }?.stop()
         workers.stop()
         for watch in watches { watch.stop() }
     }
@@ -79,13 +58,13 @@ final class NowPart: ConsolePart {
         let now = SystemClock.wall()
         let snapshot = NowModel.Snapshot(
             now: now, workers: NowModel.known(workers.observations, plan, knowledge), group: knowledge,
-            letters: letters.open(now.advanced(by: .hours(-1))),
-            lettersProblem: letters.problem(), evidence: evidence.evidence, campaigns: campaigns.troubles(now: now))
+            letters: failures.openLetters(since: now.advanced(by: .hours(-1))),
+            lettersProblem: failures.problem, evidence: evidence.evidence, campaigns: campaigns.troubles(now: now))
         let (newest, dead) = model.withLock { model in
             model.look(snapshot)
             return (model.newsJSON, model.deadServices)
         }
-        board.note(snapshot.evidence, dead: dead)
+        failures.board.note(snapshot.evidence, dead: dead)
         news.publish("verdict", verdictJSON)
         news.publish("now", newest)
     }
@@ -95,7 +74,7 @@ final class NowPart: ConsolePart {
         let now = SystemClock.wall()
         let (log, evidence) = model.withLock { ($0.log, $0.snapshot?.evidence ?? Evidence()) }
         let delivered = evidence.delivered(now: now)
-        let runs = letters.runs(now.advanced(by: .days(-1)))
+        let runs = failures.letterRuns(since: now.advanced(by: .days(-1)))
         let late = past.report
         var own: [LateRun] = []
         var told: [Int: Lateness] = [:]

@@ -26,8 +26,6 @@ struct RateMeter: Sendable {
 
     private var last: [String: (at: MonotonicTime, status: WorkerStatus)] = [:]
 
-    init() {}
-
     /// Takes what workers say now, by address.
     ///
     /// A worker that has not been asked again since the last time adds nothing; one that is not there any more is forgotten.

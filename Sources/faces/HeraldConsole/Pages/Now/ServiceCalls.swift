@@ -8,7 +8,6 @@ struct ServiceCalls: Sendable, Equatable {
     /// So many that all failed say that it is dead.
     static let leastDead = 10.0
 
-    /// How many ended so.
     var ends: [String: Double] = [:]
     /// When the newest ended so, as far back as is remembered.
     var lastAt: [String: WallTime] = [:]
@@ -32,12 +31,10 @@ struct ServiceCalls: Sendable, Equatable {
 
     var total: Double { ends.values.reduce(0, +) }
 
-    /// How large a part ended so.
     func share(_ isMeant: (String) -> Bool) -> Double {
         let total = total
         return total > 0 ? ends.reduce(0) { $0 + (isMeant($1.key) ? $1.value : 0) } / total : 0
     }
 
-    /// Whether every call fails.
     var isDead: Bool { total >= Self.leastDead && share(Self.isFailing) >= 1 }
 }

@@ -5,7 +5,6 @@ import HeraldTools
 
 /// Asks workers how they are, each once a second and on a thread of its own: one that hangs holds up no other.
 final class WorkerWatch: Sendable {
-    /// So many workers are asked at most.
     static let limit = 64
     /// A worker may take so long for each answer.
     private static let patience = Milliseconds.seconds(2)
@@ -28,7 +27,6 @@ final class WorkerWatch: Sendable {
         }
     }
 
-    /// What is known of each, by address.
     var observations: [WorkerObservation] {
         followed.withLock { $0.values.map(\.observation) }.sorted { $0.address < $1.address }
     }
@@ -37,42 +35,32 @@ final class WorkerWatch: Sendable {
     func stop() { follow([]) }
 
     private final class Follower: Sendable {
-        private let address: String
         private let latest: Guarded<WorkerObservation>
-        private let wakeup: Wakeup
+        private let asking: RepeatedWork
 
         init(_ address: String) throws(SystemError) {
-            self.address = address
-            latest = Guarded(WorkerObservation(address: address, state: .unasked, at: SystemClock.monotonic()))
-            wakeup = try Wakeup()
-            _ = try OwnThread(name: "console-worker") { [self] in run() }
+            let latest = Guarded(WorkerObservation(address: address, state: .unasked, at: SystemClock.monotonic()))
+            self.latest = latest
+            asking = try RepeatedWork(name: "console-worker", every: WorkerWatch.pause) {
+                let state: WorkerObservation.State =
+                    switch WorkerSurvey.status(at: address, timeout: WorkerWatch.patience) {
+                    case .failure(let silence):
+                        .silent(.init(reason: SafeText.escaped(silence.reason), isOlder: silence.isOlder))
+                    case .success(let status): .answered(status)
+                    }
+                let observation = WorkerObservation(address: address, state: state, at: SystemClock.monotonic())
+                latest.withLock { $0 = observation }
+            }
         }
 
         var observation: WorkerObservation { latest.withLock { $0 } }
 
-        func stop() { wakeup.signal() }
-
-        private func run() {
-            repeat { ask() } while !wakeup.wait(for: WorkerWatch.pause)
-        }
-
-        private func ask() {
-            let state: WorkerObservation.State =
-                switch WorkerSurvey.status(at: address, timeout: WorkerWatch.patience) {
-                case .failure(let silence):
-                    .silent(.init(reason: SafeText.escaped(silence.reason), isOlder: silence.isOlder))
-                case .success(let status): .answered(status)
-                }
-            let observation = WorkerObservation(address: address, state: state, at: SystemClock.monotonic())
-            latest.withLock { $0 = observation }
-        }
+        func stop() { asking.end() }
     }
 }
 
-/// What is known of one worker at one moment.
 struct WorkerObservation: Sendable, Equatable {
     enum State: Sendable, Equatable {
-        /// It was not asked yet.
         case unasked
         case answered(WorkerStatus)
         /// No server answers there, or it is no worker's answer.

@@ -1,3 +1,4 @@
+import HeraldCampaigns
 import HeraldEvents
 import HeraldText
 import HeraldTime
@@ -54,18 +55,11 @@ struct ToldFinding: Sendable, Equatable {
 
 /// What is the matter, in one word, with what else there is.
 struct Verdict: Sendable, Equatable {
-    /// The worst.
     var first: ToldFinding
     /// The worse before the better.
-    var others: [ToldFinding]
+    var others: [ToldFinding] = []
     /// How many events wait for a retry; `nil` when that is not known.
     var retrying: Int64?
-
-    init(_ first: ToldFinding, others: [ToldFinding] = [], retrying: Int64? = nil) {
-        self.first = first
-        self.others = others
-        self.retrying = retrying
-    }
 }
 
 /// Open dead letters of the last hour that have one cause.
@@ -77,7 +71,6 @@ struct DeadLetterCause: Sendable, Equatable {
     var pattern: FailurePattern?
 }
 
-/// What a verdict is made of.
 struct Situation: Sendable {
     var now: WallTime
     var workers: [WorkerObservation] = []
@@ -86,15 +79,11 @@ struct Situation: Sendable {
     var deadLetters: [DeadLetterCause] = []
     /// What keeps the console from reading dead letters.
     var lettersProblem: String?
-    /// The status with which a push service's calls are refused, where the retries tell one: 401 or 403.
-    var refusals: [String: Int64] = [:]
-    /// How each push service's newest calls ended.
     var calls: [String: ServiceCalls] = [:]
     /// What the newest retries say, where no worker's word is known.
     var retryTroubles: [RetryTrouble] = []
     /// What the calls of push services that deliver nothing have in common.
     var deadPatterns: [String: FailurePattern] = [:]
-    /// Campaigns whose own events fail.
     var campaigns: [CampaignTrouble] = []
     /// Notifications that ended each second, at present.
     var notificationsPerSecond = 0.0
@@ -119,8 +108,6 @@ struct FindingClock: Sendable {
     private var entries: [String: Entry] = [:]
     /// When something was known for the first time.
     private var firstLook: WallTime?
-
-    init() {}
 
     /// Fills in since when they have been there; what was there at the first look has no known beginning.
     mutating func date(_ verdict: Verdict, now: WallTime) -> Verdict {
@@ -155,15 +142,7 @@ extension WallTime {
 }
 
 /// Numbers as sentences have them: `9 000`.
-func grouped(_ number: Int64) -> String {
-    let digits = Array(String(number.magnitude))
-    var text = number < 0 ? "-" : ""
-    for (index, digit) in digits.enumerated() {
-        if index > 0, (digits.count - index) % 3 == 0 { text += "\u{A0}" }
-        text.append(digit)
-    }
-    return text
-}
+func grouped(_ number: Int64) -> String { CampaignWords.number(Int(number)).replacing(" ", with: "\u{A0}") }
 
 /// `1 event waits`, `9 000 events wait`.
 func counted(_ number: Int64, _ one: String, _ many: String) -> String {

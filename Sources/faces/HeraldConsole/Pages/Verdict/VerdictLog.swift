@@ -14,7 +14,6 @@ struct VerdictLog: Sendable {
         var seen: WallTime
         /// When it was seen last, or its end.
         var to: WallTime
-        /// Whether the verdict has it now.
         var isPresent = true
         /// Whether what comes now under its name is another one.
         var isOver = false
@@ -37,8 +36,6 @@ struct VerdictLog: Sendable {
 
     /// Those that lasted, in the order in which they began to be seen.
     var told: [Span] { spans.filter { $0.to.time(since: $0.seen) >= Self.least } }
-
-    init() {}
 
     mutating func note(_ verdict: Verdict, now: WallTime) {
         let findings = ([verdict.first] + verdict.others).filter {
@@ -80,20 +77,19 @@ struct VerdictLog: Sendable {
             spans[head].isPresent = true
             return
         }
-        let index = known ?? spans.endIndex
-        if known == nil {
-            spans.append(
-                Span(
-                    key: told.key, severity: finding.severity, title: finding.title, what: finding.what,
-                    from: finding.since ?? now, seen: now, to: now))
-        }
-        if finding.severity == .bad { spans[index].severity = .bad }
-        spans[index].title = finding.title
-        if !finding.what.isEmpty { spans[index].what = finding.what }
-        spans[index].from = min(spans[index].from, finding.since ?? now)
-        spans[index].to = now
-        spans[index].isPresent = true
-        if let waiting = told.waiting { spans[index].mostWaiting = max(spans[index].mostWaiting ?? 0, waiting) }
+        var span =
+            known.map { spans[$0] }
+            ?? Span(
+                key: told.key, severity: finding.severity, title: finding.title, what: finding.what,
+                from: finding.since ?? now, seen: now, to: now)
+        if finding.severity == .bad { span.severity = .bad }
+        if !finding.what.isEmpty { span.what = finding.what }
+        span.title = finding.title
+        span.from = min(span.from, finding.since ?? now)
+        span.to = now
+        span.isPresent = true
+        if let waiting = told.waiting { span.mostWaiting = max(span.mostWaiting ?? 0, waiting) }
+        if let known { spans[known] = span } else { spans.append(span) }
     }
 
     /// The one that this finding is the tail of: another one of the same beginning that has just gone, and was as bad.

@@ -12,13 +12,12 @@ extension VerdictRules {
 
     private typealias Calls = (service: String, calls: ServiceCalls)
 
-    /// One way in which calls go wrong.
     private struct Trouble: Sendable {
         var key: FindingKey
         /// It is told above this share.
         var limit: Double
-        var now: String
-        var past: String
+        /// What calls do.
+        var words: String
         var isMeant: @Sendable (String) -> Bool
     }
 
@@ -69,15 +68,15 @@ extension VerdictRules {
     private var known: [Calls] { situation.calls.sorted { $0.key < $1.key }.map { (service: $0.key, calls: $0.value) } }
 
     private static let failing = Trouble(
-        key: .callsFail, limit: failingShare, now: "fail for now", past: "failed", isMeant: ServiceCalls.isFailing)
+        key: .callsFail, limit: failingShare, words: "fail", isMeant: ServiceCalls.isFailing)
     private static let throttled = Trouble(
-        key: .throttled, limit: throttledShare, now: "are answered with 429", past: "were answered with 429"
+        key: .throttled, limit: throttledShare, words: "are answered with 429"
     ) { CallEnd(word: $0) == .throttled }
     private static let refused = Trouble(
-        key: .credentials, limit: refusedShare, now: "are refused with", past: "were refused with"
+        key: .credentials, limit: refusedShare, words: "are refused with 401 or 403"
     ) { CallEnd(word: $0) == .answered(.credentials) }
     private static let unanswered = Trouble(
-        key: .unanswered, limit: unansweredShare, now: "time out or are cut off", past: "timed out or were cut off",
+        key: .unanswered, limit: unansweredShare, words: "time out or are cut off",
         isMeant: ServiceCalls.mayHaveArrived)
 
     private func finding(_ trouble: Trouble, _ calls: [Calls]) -> ToldFinding? {
@@ -85,40 +84,23 @@ extension VerdictRules {
             $0.calls.share(trouble.isMeant) > trouble.limit && !isOver($0.calls, trouble.isMeant)
         }
         guard !concerned.isEmpty else { return nil }
-        let services = concerned.map(\.service)
-        var told = trouble
-        if trouble.key == Self.refused.key {
-            let status = status(services)
-            (told.now, told.past) = ("\(told.now) \(status)", "\(told.past) \(status)")
-        }
-        let rate = trouble.key == Self.throttled.key ? rate(services) : ""
-        return ToldFinding(
-            trouble.key, "\(shares(concerned, trouble.isMeant)) \(tense(concerned.map(\.calls), told))" + rate)
+        let rate = trouble.key == Self.throttled.key ? rate(concerned.map(\.service)) : ""
+        return ToldFinding(trouble.key, words(concerned, trouble) + rate)
     }
 
-    /// With which status calls are refused, as far as that is known.
-    private func status(_ services: [String]) -> String {
-        let known = Set(services.map { situation.refusals[$0] })
-        return known.count == 1 ? known.first?.map { "\($0)" } ?? "401 or 403" : "401 or 403"
-    }
-
-    /// `25 % of apns's calls`, `60 to 75 % of the calls for apns, gcm and wns`.
-    private func shares(_ calls: [Calls], _ isMeant: (String) -> Bool) -> String {
-        let percents = calls.map { Int(saturating: $0.calls.share(isMeant) * 100) }
+    /// `25 % of apns's calls fail`, `60 to 75 % of the calls for apns, gcm and wns fail, the last 12 s ago`.
+    private func words(_ calls: [Calls], _ trouble: Trouble) -> String {
+        let percents = calls.map { Int(saturating: $0.calls.share(trouble.isMeant) * 100) }
         let (least, most) = (percents.min() ?? 0, percents.max() ?? 0)
         let share = least == most ? "\(most) %" : "\(least) to \(most) %"
-        return calls.count == 1
-            ? "\(share) of \(calls[0].service)'s calls" : "\(share) of the calls for \(listed(calls.map(\.service)))"
+        let whose = calls.count == 1 ? "\(calls[0].service)'s calls" : "the calls for \(listed(calls.map(\.service)))"
+        let age = secondsSinceLast(calls.map(\.calls), trouble.isMeant).map { ", the last \($0) s ago" } ?? ""
+        return "\(share) of \(whose) \(trouble.words)\(age)"
     }
 
     /// Whether the calls that ended so are over: the last is old, and nothing waits that could end so again.
     private func isOver(_ calls: ServiceCalls, _ isMeant: (String) -> Bool) -> Bool {
         observation?.retrying == 0 && secondsSinceLast([calls], isMeant) != nil
-    }
-
-    /// What calls do, or what they did and when they did it last.
-    private func tense(_ calls: [ServiceCalls], _ trouble: Trouble) -> String {
-        secondsSinceLast(calls, trouble.isMeant).map { "\(trouble.past), the last \($0) s ago" } ?? trouble.now
     }
 
     /// `nil` while that is news.
@@ -146,8 +128,7 @@ extension VerdictRules {
         let words = why.count == 1 ? why.first.flatMap { $0 } : nil
         var finding = ToldFinding(
             .pushServiceFailing, title: "Nothing is delivered by \(listed(services))",
-            "\(shares(others, ServiceCalls.isFailing)) \(tense(others.map(\.calls), Self.failing))"
-                + (words.map { "; " + $0 } ?? ""), since: others.compactMap(since).min())
+            self.words(others, Self.failing) + (words.map { "; " + $0 } ?? ""), since: others.compactMap(since).min())
         finding.isSinceBound = others.contains { $0.calls.mayBeOlder }
         return [finding] + findings
     }
@@ -161,7 +142,7 @@ extension VerdictRules {
         var finding = self.campaign(
             .campaignDead, campaign, about: "\(campaign) \(one.service)",
             title: "Campaign \(SafeText.escaped(campaign)): nothing of it is delivered by \(one.service)",
-            "\(shares([one], ServiceCalls.isFailing)) \(tense([one.calls], Self.failing))" + why, since: since(one))
+            words([one], Self.failing) + why, since: since(one))
         finding.isSinceBound = one.calls.mayBeOlder
         return finding
     }

@@ -5,7 +5,6 @@ import HeraldTime
 import HeraldTools
 
 extension Verdict {
-    /// The verdict on a situation: pure.
     init(_ situation: Situation) {
         let rules = VerdictRules(situation)
         var findings = rules.findings
@@ -20,7 +19,7 @@ extension Verdict {
             findings.filter { $0.finding.severity == severity }
         }
         self.init(
-            sorted[0], others: Array(sorted.dropFirst()), retrying: situation.group.observation?.retrying)
+            first: sorted[0], others: Array(sorted.dropFirst()), retrying: situation.group.observation?.retrying)
     }
 }
 
@@ -35,7 +34,6 @@ struct VerdictRules {
     static let lagSeconds = 10.0
     /// A failure is no news any more after so long, when nothing waits for a retry.
     static let newsAge: Milliseconds = .seconds(10)
-    /// So many names are listed at most.
     static let namesShown = 5
 
     let situation: Situation

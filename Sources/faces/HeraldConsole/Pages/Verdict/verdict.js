@@ -2,7 +2,7 @@
 
 import { get, onNews } from '../../Frame/lib/api.js';
 import { command } from '../../Frame/lib/command.js';
-import { h, replace, table } from '../../Frame/lib/dom.js';
+import { badge, facts, h, replace, table } from '../../Frame/lib/dom.js';
 import { ago, count, duration, time } from '../../Frame/lib/format.js';
 import { alertLink } from '../../Frame/lib/links.js';
 import { redraw, repeat } from '../../Frame/lib/live.js';
@@ -13,7 +13,7 @@ import { section } from '../Runbook/runbook.js';
 const words = { good: 'All is well', warn: 'Look at this', bad: 'Act now', unknown: 'Not known' };
 const kinds = { good: 'good', warn: 'warn', bad: 'bad', unknown: 'quiet' };
 
-const badge = (state) => h('span', { class: `badge ${kinds[state] ?? 'quiet'}` }, words[state] ?? state);
+const stateBadge = (state, ...content) => badge(kinds[state] ?? 'quiet', ...(content.length > 0 ? content : [words[state] ?? state]));
 
 /** Since when, before the time: when nobody saw it begin, it began before that. */
 export const since = ({ sinceIsBefore }) => (sinceIsBefore ? ' since before ' : ' since ');
@@ -23,13 +23,13 @@ export function sentence(finding) {
   return [finding.headline, finding.since && [since(finding), time(finding.since)], finding.cause && `: ${finding.cause}`];
 }
 
-function facts(finding) {
+function numbers(finding) {
   const entries = [
     finding.since && ['Since', [finding.sinceIsBefore && 'before ', time(finding.since), ` (${ago(finding.since)})`]],
     finding.waiting !== null && finding.waiting !== undefined && ['Events that wait', count(finding.waiting)],
     finding.retrying > 0 && ['Events that wait for a retry', count(finding.retrying)],
-  ].filter(Boolean);
-  return entries.length > 0 && h('dl', {}, entries.map(([name, value]) => [h('dt', {}, name), h('dd', {}, value)]));
+  ];
+  return entries.some(Boolean) && facts(entries);
 }
 
 function step(next, app) {
@@ -47,7 +47,7 @@ function step(next, app) {
 
 function other(finding, app) {
   return h('section', { class: 'card other', 'aria-label': finding.headline },
-    h('h3', {}, badge(finding.state), ' ', h('span', { class: 'sentence' }, sentence(finding))), h('div', { class: 'facts' }, facts(finding)), step(finding.next, app));
+    h('h3', {}, stateBadge(finding.state), ' ', h('span', { class: 'sentence' }, sentence(finding))), h('div', { class: 'facts' }, numbers(finding)), step(finding.next, app));
 }
 
 /** What was wrong within the last day, the newest first. */
@@ -72,7 +72,7 @@ export function late(lateness) {
 export function basis({ isComplete, lookedAt, delivered, scattered }) {
   const read = lookedAt === delivered ? `all ${count(delivered)} deliveries of the day` : `${count(lookedAt)} of about ${count(delivered)} deliveries of the day`;
   const others = scattered ? ` Besides, one by one: ${late(scattered)}.` : '';
-  return `Late is an event that was delivered more than a minute after it was published, or due; it counts once. That is told from ${read}, as their results say${isComplete ? '' : '; older ones are still read'}.${others}`;
+  return `Late is an event that was delivered more than a minute after it was published, or due; it counts once. Counted from the results of ${read}${isComplete ? '' : '; older ones are still read'}.${others}`;
 }
 
 function howMany(span) {
@@ -87,7 +87,7 @@ function day({ spans, watchedSince, lateness }) {
       columns: [{ title: 'From' }, { title: 'To' }, { title: 'What' }, { title: 'How many' }, { title: 'Came late' }],
       rows: newestFirst(spans).map((span) => [
         time(span.from), span.to ? time(span.to) : h('strong', {}, 'now'),
-        [h('span', { class: `badge ${kinds[span.state] ?? 'quiet'}` }, span.headline), span.cause && ` ${span.cause}`],
+        [stateBadge(span.state, span.headline), span.cause && ` ${span.cause}`],
         howMany(span), late(span.late),
       ]),
       empty: 'Nothing was wrong.',
@@ -119,7 +119,7 @@ export async function show(main, place, app) {
   // Facts and sentences are those of now, whatever stays.
   function refresh() {
     const findings = [latest, ...latest.others];
-    for (const [index, element] of body.querySelectorAll('.facts').entries()) replace(element, facts(findings[index]));
+    for (const [index, element] of body.querySelectorAll('.facts').entries()) replace(element, numbers(findings[index]));
     for (const [index, element] of body.querySelectorAll('.sentence').entries()) replace(element, sentence(latest.others[index]));
   }
 
@@ -129,7 +129,7 @@ export async function show(main, place, app) {
     const key = `${verdict.key} ${verdict.state}`;
     if (key !== said) replace(live, `Verdict: ${verdict.sentence}`);
     said = key;
-    replace(heading, badge(verdict.state), ' ', sentence(verdict));
+    replace(heading, stateBadge(verdict.state), ' ', sentence(verdict));
     const present = shape(verdict);
     if (present === shown) {
       refresh();
@@ -139,7 +139,7 @@ export async function show(main, place, app) {
     replace(body,
       h('section', { class: `card first ${kinds[verdict.state] ?? 'quiet'}`, 'aria-labelledby': 'verdict-next' },
         h('h2', { id: 'verdict-next' }, verdict.state === 'good' ? 'Nothing to do' : 'What to do first'),
-        h('div', { class: 'facts' }, facts(verdict)), step(verdict.next, app)),
+        h('div', { class: 'facts' }, numbers(verdict)), step(verdict.next, app)),
       verdict.others.length > 0 && [h('h2', {}, 'Besides'), verdict.others.map((finding) => other(finding, app))],
       h('p', {}, h('a', { href: '/now' }, 'Rates, limits and what waits, now')));
   }

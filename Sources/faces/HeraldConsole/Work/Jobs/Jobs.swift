@@ -1,4 +1,4 @@
-package import HeraldText
+internal import HeraldText
 internal import HeraldThreads
 internal import HeraldTime
 internal import HeraldTools
@@ -6,10 +6,8 @@ internal import HeraldTools
 /// The long-running work of the console: each job on its own thread in this process, even when its tab is closed.
 ///
 /// Any thread.
-package final class Jobs: Sendable {
-    /// The maximum number of running jobs.
+final class Jobs: Sendable {
     private static let runningLimit = 16
-    /// The maximum number of ended jobs still shown.
     private static let endedLimit = 50
     /// The shortest interval between progress news; beginnings and ends are always published.
     private static let interval = Duration.milliseconds(250)
@@ -27,7 +25,7 @@ package final class Jobs: Sendable {
     /// Creates an empty list of jobs.
     ///
     /// - Parameter onNews: called with all jobs, newest first, after each change.
-    package init(onNews: @escaping @Sendable (JSONValue) -> Void) {
+    init(onNews: @escaping @Sendable (JSONValue) -> Void) {
         self.onNews = onNews
     }
 
@@ -37,7 +35,7 @@ package final class Jobs: Sendable {
     /// - Returns: the job's id.
     /// - Throws: a ``ToolFailure`` when another job works on the same subject, or too many run.
     @discardableResult
-    package func begin(
+    func begin(
         _ description: JobDescription, _ work: @escaping @Sendable (JobControl) throws -> JobEnd
     ) throws -> String {
         let id = String(UInt64.random(in: .min ... .max), radix: 36)
@@ -101,7 +99,7 @@ package final class Jobs: Sendable {
     /// Sends a request to a running job.
     ///
     /// - Throws: a ``ToolFailure`` when there is no such job, it has ended, or it cannot be paused.
-    package func ask(_ request: JobRequest, of id: String, by name: String) throws {
+    func ask(_ request: JobRequest, of id: String, by name: String) throws {
         let job = state.withLock { state in state.jobs.first { $0.id == id } }
         guard let job else { throw ToolFailure("there is no job \(SafeText.quoted(id)) in this console") }
         guard job.end == nil else { throw ToolFailure("the job has ended already") }
@@ -110,21 +108,18 @@ package final class Jobs: Sendable {
         publishNow()
     }
 
-    /// All jobs as JSON, newest first.
-    package var list: JSONValue { .array(state.withLock { $0.jobs }.reversed().map(\.object)) }
+    var list: JSONValue { .array(state.withLock { $0.jobs }.reversed().map(\.object)) }
 
-    /// One job as JSON; `nil` when there is no job with this id.
-    package func object(_ id: String) -> JSONValue? {
+    func object(_ id: String) -> JSONValue? {
         state.withLock { state in state.jobs.first { $0.id == id } }?.object
     }
 
-    /// Whether a job works on this subject.
-    package func isBusy(with subject: String) -> Bool {
+    func isBusy(with subject: String) -> Bool {
         state.withLock { state in state.jobs.contains { $0.end == nil && $0.description.subject == subject } }
     }
 
     /// Asks all jobs to stop, refuses new ones, and waits for their ends.
-    package func stop() {
+    func stop() {
         let (controls, threads) = state.withLock { state in
             state.isClosed = true
             return (state.jobs.filter { $0.end == nil }.map(\.control), Array(state.threads.values))
@@ -142,4 +137,34 @@ package final class Jobs: Sendable {
         }
         if isDue { onNews(list) }
     }
+}
+
+/// The jobs of this console, for all pages: `/api/jobs`, and the news `jobs`.
+final class JobsPart: ConsolePart {
+    let jobs: Jobs
+
+    init(news: ConsoleNews) {
+        jobs = Jobs { news.publish("jobs", $0) }
+    }
+
+    var routes: [ConsoleRoute] {
+        [
+            .get("/api/jobs") { [jobs] _ in .json(["jobs": jobs.list]) },
+            .get("/api/jobs/*") { [jobs] request in
+                guard let job = jobs.object(request.parameters[0]) else {
+                    throw Refused("there is no such job in this console", status: 404)
+                }
+                return .json(job)
+            },
+            .change("/api/jobs/*/*") { [jobs] request in
+                guard let asked = JobRequest(rawValue: request.parameters[1]) else {
+                    throw Refused("a job can be asked to stop, pause or resume", status: 404)
+                }
+                try jobs.ask(asked, of: request.parameters[0], by: request.viewer.name)
+                return .json(jobs.object(request.parameters[0]) ?? .null)
+            },
+        ]
+    }
+
+    func stop() { jobs.stop() }
 }

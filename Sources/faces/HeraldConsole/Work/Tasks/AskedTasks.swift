@@ -7,11 +7,9 @@ internal import HeraldThreads
 /// | works | its body returns, which it has to soon after no page has asked for `patience` |
 /// | has ended, and is kept with what came of it | no page has asked for `keeping`, or others need the room |
 final class AskedTasks<Value: Sendable>: Sendable {
-    /// The state of a task.
     struct Snapshot: Sendable {
         /// The last value its body published.
         var value: Value?
-        /// The error that ended it.
         var failure: (any Error)?
         var isEnded = false
     }
@@ -140,7 +138,6 @@ final class AskedTasks<Value: Sendable>: Sendable {
         ended.signal()
     }
 
-    /// The state of the task with this key; `nil` when there is none (any more).
     func ask(_ key: String) -> Snapshot? { state.withLock { $0.works[key] }?.ask() }
 
     /// Forgets a task, and ends it if it is running.
@@ -158,7 +155,6 @@ final class AskedTasks<Value: Sendable>: Sendable {
         }
     }
 
-    /// The number of kept tasks, including ended ones.
     var count: Int { state.withLock { $0.works.count } }
 
     private func forget(_ state: inout State) {

@@ -12,10 +12,8 @@ internal import HeraldTools
 /// | in the way | all places are taken: its owner sends another one, or it was not used for the patience |
 final class UploadStore: Sendable {
     struct Limits: Sendable {
-        /// The size limit of one upload.
         var bytes = 256 << 20
         var pieceBytes = 1 << 20
-        /// The maximum number of uploads.
         var count = 4
         var lifetime = Duration.seconds(3_600)
         /// An upload unused for this long makes room for another.
@@ -95,7 +93,6 @@ final class UploadStore: Sendable {
         }
     }
 
-    /// The complete file and its name.
     func file(_ key: String, owner: String) throws -> (file: SpooledFile, name: String) {
         try uploads.withLock { uploads throws -> sending (file: SpooledFile, name: String) in
             let upload = try find(key, owner, &uploads)
@@ -117,7 +114,6 @@ final class UploadStore: Sendable {
     /// Forgets files unused for the lifetime.
     func sweep() { uploads.withLock { forget(&$0) } }
 
-    /// Forgets all files.
     func clear() { uploads.withLock { $0 = [:] } }
 
     var count: Int { uploads.withLock { $0.count } }

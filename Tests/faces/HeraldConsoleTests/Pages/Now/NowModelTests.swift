@@ -1,6 +1,7 @@
 import HeraldEvents
 import HeraldText
 import HeraldTime
+import HeraldTimeline
 import Testing
 
 @testable import HeraldConsole
@@ -89,22 +90,27 @@ struct NowModelTests {
 
     @Test("Workers are asked where somebody says, or where the members run, also while no broker answers")
     func addresses() {
-        var plan = NowPlan(
-            topics: Topics(), delays: [], group: "g", reach: ClusterReach(bootstrapServers: []),
-            clientProperties: [], groupProperties: [], readerProperties: [], listen: ("0.0.0.0", 9_464))
+        func plan(named: [String]? = nil) -> NowPlan {
+            NowPlan(
+                search: TimelineSearch(
+                    topics: Topics(), delays: [], readerProperties: [], decoder: RecordDecoder(),
+                    group: WorkerGroup(name: "g", listen: ("0.0.0.0", 9_464), named: named)),
+                reach: ClusterReach(bootstrapServers: []), clientProperties: [], groupProperties: [],
+                readerProperties: [])
+        }
         // A worker that its group does not let in is no member; where none answers, nothing is said of it.
-        #expect(NowModel.addresses(plan, .unasked) == ["127.0.0.1:9464"])
+        let unnamed = plan()
+        #expect(NowModel.addresses(unnamed, .unasked) == ["127.0.0.1:9464"])
         var starting = WorkerStatus()
         starting.reasons = [Finding(.starting, "it is starting")]
         let there = WorkerObservation(
             address: "127.0.0.1:9464", state: .answered(starting), at: MonotonicTime(nanoseconds: 0))
         var silent = there
         silent.state = .silent(.init(reason: "no route"))
-        #expect(NowModel.known([silent, there], plan, .unasked) == [there])
-        #expect(NowModel.known([silent, there], plan, .known(observation)) == [silent, there])
-        #expect(NowModel.addresses(plan, .known(observation)) == ["10.0.0.1:9464"])
-        #expect(NowModel.addresses(plan, .unreachable("", last: observation)) == ["10.0.0.1:9464"])
-        plan.workers = ["b:2"]
-        #expect(NowModel.addresses(plan, .unasked) == ["b:2"])
+        #expect(NowModel.known([silent, there], unnamed, .unasked) == [there])
+        #expect(NowModel.known([silent, there], unnamed, .known(observation)) == [silent, there])
+        #expect(NowModel.addresses(unnamed, .known(observation)) == ["10.0.0.1:9464"])
+        #expect(NowModel.addresses(unnamed, .unreachable("", last: observation)) == ["10.0.0.1:9464"])
+        #expect(NowModel.addresses(plan(named: ["b:2"]), .unasked) == ["b:2"])
     }
 }

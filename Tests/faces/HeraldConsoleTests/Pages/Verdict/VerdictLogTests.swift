@@ -10,13 +10,13 @@ import Testing
 struct VerdictLogTests {
     private static func at(_ seconds: Int64) -> WallTime { WallTime(milliseconds: 1_795_400_040_000 + seconds * 1_000) }
 
-    private static let good = Verdict(told("delivering", .good, "Delivering"))
+    private static let good = Verdict(first: told("delivering", .good, "Delivering"))
 
     private static func outage(_ waiting: Int64?, since: WallTime? = nil) -> Verdict {
         var outage = told("outage", .bad, "Outage", since: since)
         outage.finding.what = "503"
         outage.waiting = waiting
-        return Verdict(outage, others: [told("dead-letters", .warn, "Some dead letters")])
+        return Verdict(first: outage, others: [told("dead-letters", .warn, "Some dead letters")])
     }
 
     private static func told(
@@ -64,7 +64,7 @@ struct VerdictLogTests {
     func short() {
         var log = VerdictLog()
         for second in [0, 2, 4] as [Int64] {
-            log.note(Verdict(Self.told("stuck", .bad, "Stuck", since: Self.at(-90))), now: Self.at(second))
+            log.note(Verdict(first: Self.told("stuck", .bad, "Stuck", since: Self.at(-90))), now: Self.at(second))
         }
         log.note(Self.good, now: Self.at(6))
         #expect(log.told.isEmpty)
@@ -73,7 +73,7 @@ struct VerdictLogTests {
     @Test("treat a finding with the beginning of one that has just gone as the same")
     func tails() {
         func stuck(_ since: Int64, _ severity: Finding.Severity = .bad) -> Verdict {
-            Verdict(Self.told("stuck", severity, "6 partitions are stuck", since: Self.at(since)))
+            Verdict(first: Self.told("stuck", severity, "6 partitions are stuck", since: Self.at(since)))
         }
         var log = VerdictLog()
         for second in [0, 40, 90] as [Int64] { log.note(Self.outage(5, since: Self.at(-2)), now: Self.at(second)) }
@@ -88,7 +88,7 @@ struct VerdictLogTests {
         var both = VerdictLog()
         for second in [0, 10] as [Int64] {
             both.note(
-                Verdict(Self.told("outage", .bad, "Outage", since: Self.at(-2)), others: [stuck(-1).first]),
+                Verdict(first: Self.told("outage", .bad, "Outage", since: Self.at(-2)), others: [stuck(-1).first]),
                 now: Self.at(second))
         }
         #expect(both.told.count == 2)
@@ -99,7 +99,7 @@ struct VerdictLogTests {
         var log = VerdictLog()
         for number in 0..<2_000 as Range<Int64> {
             for second in [0, 5] as [Int64] {
-                log.note(Verdict(Self.told("x\(number)", .warn, "Degraded")), now: Self.at(number * 10 + second))
+                log.note(Verdict(first: Self.told("x\(number)", .warn, "Degraded")), now: Self.at(number * 10 + second))
             }
         }
         #expect(log.told.count == 500 && log.told.last?.key == "x1999")

@@ -17,7 +17,7 @@ struct VerdictTests {
     /// 2026-11-23T02:14:00Z.
     private static let now = WallTime(milliseconds: 1_795_400_040_000)
     private static let breaker = Finding(
-        outage: "breaker", "most calls to the backend fail for now, the latest with status 503",
+        outage: "breaker", "most calls to the backend fail, the latest with status 503",
         step: "check the backend")
 
     private static let growing = Finding(
@@ -191,11 +191,11 @@ struct VerdictTests {
     private static let outages = [
         Case(
             "an outage of all", .bad,
-            "Outage: most calls to the backend fail for now, the latest with status 503", section: "outage-breaker",
+            "Outage: most calls to the backend fail, the latest with status 503", section: "outage-breaker",
             workers: [worker("a:1", [breaker]), worker("b:1", [breaker])]),
         Case(
             "an outage that says since when", .bad,
-            "Outage since 02:10 UTC: most calls to the backend fail for now, the latest with status 503",
+            "Outage since 02:10 UTC: most calls to the backend fail, the latest with status 503",
             workers: [
                 worker([
                     {
@@ -207,11 +207,11 @@ struct VerdictTests {
             ]),
         Case(
             "an outage of one of two", .warn,
-            "Degraded: 1 of 2 workers: most calls to the backend fail for now, the latest with status 503",
+            "Degraded: 1 of 2 workers: most calls to the backend fail, the latest with status 503",
             section: "outage-breaker", workers: [worker("a:1"), worker("b:1", [breaker])]),
         Case(
             "two opinions of workers that do not deliver", .warn,
-            "Degraded: 1 of 2 workers: most calls to the backend fail for now, the latest with status 503",
+            "Degraded: 1 of 2 workers: most calls to the backend fail, the latest with status 503",
             others: ["Degraded: 1 of 2 workers: the worker is starting and its lanes consume no records yet"],
             workers: [
                 worker("a:1", [breaker]),
@@ -227,7 +227,7 @@ struct VerdictTests {
             ]),
         Case(
             "stuck partitions are no news in an outage", .bad,
-            "Outage: most calls to the backend fail for now, the latest with status 503",
+            "Outage: most calls to the backend fail, the latest with status 503",
             workers: [worker([breaker])],
             group: .known(group([partition(3, lag: 9_000, stillSince: minutesAgo(9))]))),
     ]
@@ -376,21 +376,21 @@ struct VerdictTests {
             workers: [worker()], calls: ["delivered": 75, "timeout": 8, "reset": 4], lastAt: minutesAgo(1)),
         Case(
             "dead letters beside an outage", .bad,
-            "Outage: most calls to the backend fail for now, the latest with status 503",
+            "Outage: most calls to the backend fail, the latest with status 503",
             others: ["Some dead letters: 200 of the last hour are open"], workers: [worker([breaker])],
             deadLetters: 200),
         Case(
-            "many calls fail", .warn, "Degraded: 25 % of apns's calls fail for now",
+            "many calls fail", .warn, "Degraded: 25 % of apns's calls fail",
             section: "heraldcallsfail",
             workers: [worker()], calls: ["delivered": 75, "transient": 20, "timeout": 5]),
         Case(
             "calls that may have arrived", .warn,
-            "Degraded: 25 % of apns's calls fail for now", section: "heraldcallsfail",
+            "Degraded: 25 % of apns's calls fail", section: "heraldcallsfail",
             others: ["Some may have arrived: 12 % of apns's calls time out or are cut off"],
             workers: [worker()], calls: ["delivered": 75, "transient": 13, "timeout": 8, "reset": 4]),
         Case(
             "calls that may have arrived, in an outage", .bad,
-            "Outage: most calls to the backend fail for now, the latest with status 503",
+            "Outage: most calls to the backend fail, the latest with status 503",
             others: ["Some may have arrived: 80 % of apns's calls time out or are cut off"],
             workers: [worker([breaker])], calls: ["delivered": 20, "timeout": 80]),
         Case(
@@ -459,7 +459,7 @@ struct VerdictTests {
             let verdict = Verdict(situation)
             #expect(
                 verdict.first.sentence(now: Self.now)
-                    == "Degraded: 60 to 75 % of the calls for apns, gcm and wns fail for now; "
+                    == "Degraded: 60 to 75 % of the calls for apns, gcm and wns fail; "
                     + "its consequence: the lag grows by 16 events each second")
             #expect(verdict.first.waiting == 2_600 && verdict.first.finding.section == "heraldcallsfail")
             #expect(
@@ -489,7 +489,7 @@ struct VerdictTests {
         let verdict = Verdict(situation)
         #expect(
             verdict.first.sentence(now: Self.now)
-                == "Nothing is delivered by apns and wns: 100 % of the calls for apns and wns fail for now")
+                == "Nothing is delivered by apns and wns: 100 % of the calls for apns and wns fail")
         #expect(verdict.others.isEmpty && verdict.first.key == "push-service-failing")
     }
 
@@ -530,8 +530,8 @@ struct VerdictTests {
         var clock = FindingClock()
         let first = clock.date(Verdict(Self.situation(calls, retrying: 9)), now: Self.now).first
         let sentence = first.sentence(now: Self.now)
-        #expect(sentence == "Nothing is delivered by wns since before 02:12 UTC: 100 % of wns's calls fail for now")
-        #expect(Verdict(first).json(now: Self.now)["sinceIsBefore"] == true)
+        #expect(sentence == "Nothing is delivered by wns since before 02:12 UTC: 100 % of wns's calls fail")
+        #expect(Verdict(first: first).json(now: Self.now)["sinceIsBefore"] == true)
         // It stays so for its whole duration, even if less is remembered.
         calls.nothingSince = Self.minutesAgo(1)
         calls.mayBeOlder = false
@@ -540,14 +540,6 @@ struct VerdictTests {
         calls.nothingSince = Self.minutesAgo(4)
         let known = clock.date(Verdict(Self.situation(calls, retrying: 9)), now: Self.secondsAgo(-8)).first
         #expect(known.finding.since == Self.minutesAgo(4) && !known.isSinceBound)
-    }
-
-    @Test("names the status of refused calls, if retries have one")
-    func refusals() {
-        var situation = Self.situation(ServiceCalls(ends: ["delivered": 90, "credentials": 10]), retrying: 9)
-        #expect(Verdict(situation).first.finding.what == "10 % of wns's calls are refused with 401 or 403")
-        situation.refusals["wns"] = 403
-        #expect(Verdict(situation).first.finding.what == "10 % of wns's calls are refused with 403")
     }
 
     @Test("reports unread dead letters, unless silent brokers explain them")
@@ -640,11 +632,11 @@ struct VerdictTests {
         #expect(Verdict(Self.situation(calls, retrying: 0)).first.finding.severity == .good)
         #expect(
             Verdict(Self.situation(calls, retrying: 5)).first.sentence(now: Self.now)
-                == "Degraded: 29 % of wns's calls failed, the last 43 s ago")
+                == "Degraded: 29 % of wns's calls fail, the last 43 s ago")
         calls.lastAt["transient"] = Self.secondsAgo(4)
         #expect(
             Verdict(Self.situation(calls, retrying: 0)).first.sentence(now: Self.now)
-                == "Degraded: 29 % of wns's calls fail for now")
+                == "Degraded: 29 % of wns's calls fail")
     }
 
     @Test(
@@ -654,7 +646,7 @@ struct VerdictTests {
         var calls = ServiceCalls(ends: ["delivered": 90, end: 10], lastAt: [end: Self.secondsAgo(12)])
         #expect(Verdict(Self.situation(calls, retrying: 0)).first.finding.severity == .good)
         let old = Verdict(Self.situation(calls, retrying: 5)).first.sentence(now: Self.now)
-        #expect(old == "Degraded: 10 % of wns's calls were \(words), the last 12 s ago")
+        #expect(old == "Degraded: 10 % of wns's calls are \(words), the last 12 s ago")
         calls.lastAt[end] = Self.secondsAgo(4)
         let fresh = Verdict(Self.situation(calls, retrying: 0)).first.sentence(now: Self.now)
         #expect(fresh == "Degraded: 10 % of wns's calls are \(words)")
@@ -676,7 +668,7 @@ struct VerdictTests {
         #expect(verdict.first.finding.severity == .bad && verdict.others.isEmpty)
         #expect(
             verdict.first.sentence(now: Self.now)
-                == "Nothing is delivered by wns since 02:09 UTC: 100 % of wns's calls fail for now; "
+                == "Nothing is delivered by wns since 02:09 UTC: 100 % of wns's calls fail; "
                 + "all with status 500; 1\u{A0}311 users")
         #expect(verdict.first.finding.command.prefix(3) == ["herald", "send", "--user"])
     }
@@ -786,12 +778,12 @@ struct VerdictTests {
     @Test("dates new faults, keeps the date through a short gap, and forgets ended ones")
     func clock() {
         var clock = FindingClock()
-        let good = Verdict(Self.told("delivering", .good, "Delivering"))
+        let good = Verdict(first: Self.told("delivering", .good, "Delivering"))
         let bad = Verdict(
-            Self.told("x", .bad, "Outage"), others: [Self.told("y", .warn, "Late", since: Self.minutesAgo(9))])
+            first: Self.told("x", .bad, "Outage"), others: [Self.told("y", .warn, "Late", since: Self.minutesAgo(9))])
         func at(_ seconds: Int64) -> WallTime { Self.now.advanced(by: seconds * .seconds(1)) }
         #expect(clock.date(bad, now: at(0)).first.finding.since == nil, "nobody saw it begin")
-        #expect(clock.date(Verdict(Self.told("z", .bad, "Stuck")), now: at(2)).first.finding.since == nil, "nor that")
+        #expect(clock.date(Verdict(first: Self.told("z", .bad, "Stuck")), now: at(2)).first.finding.since == nil)
         #expect(clock.date(good, now: at(60)).first.finding.since == at(60))
         let dated = clock.date(bad, now: at(62))
         #expect(dated.first.finding.since == at(62) && dated.others.first?.finding.since == Self.minutesAgo(9))
@@ -805,7 +797,7 @@ struct VerdictTests {
     func steadySince() {
         var clock = FindingClock()
         func look(_ since: WallTime?, _ seconds: Int64) -> WallTime? {
-            let found = Verdict(Self.told("x", .bad, "Outage", since: since))
+            let found = Verdict(first: Self.told("x", .bad, "Outage", since: since))
             return clock.date(found, now: Self.now.advanced(by: seconds * .seconds(1))).first.finding.since
         }
         #expect(look(Self.minutesAgo(9), 0) == Self.minutesAgo(9))

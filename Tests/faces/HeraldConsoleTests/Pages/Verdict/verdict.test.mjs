@@ -33,7 +33,7 @@ table('Lateness has its number, its completeness, and its worst', late, [
 
 table('The basis of lateness is given', basis, [
   [{ isComplete: true, lookedAt: 40, delivered: 40, scattered: null },
-    'Late is an event that was delivered more than a minute after it was published, or due; it counts once. That is told from all 40 deliveries of the day, as their results say.'],
+    'Late is an event that was delivered more than a minute after it was published, or due; it counts once. Counted from the results of all 40 deliveries of the day.'],
   [{ isComplete: false, lookedAt: 40, delivered: 4000, scattered: { count: 2, isExact: true, worstMilliseconds: 61_000 } },
-    'Late is an event that was delivered more than a minute after it was published, or due; it counts once. That is told from 40 of about 4\u202f000 deliveries of the day, as their results say; older ones are still read. Besides, one by one: 2, by up to 1 min 1 s.'],
+    'Late is an event that was delivered more than a minute after it was published, or due; it counts once. Counted from the results of 40 of about 4\u202f000 deliveries of the day; older ones are still read. Besides, one by one: 2, by up to 1 min 1 s.'],
 ]);

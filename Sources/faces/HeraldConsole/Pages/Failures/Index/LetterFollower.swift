@@ -10,7 +10,6 @@ internal import HeraldTools
 ///
 /// It survives absent brokers and recreated topics by starting again. Any thread may use it.
 final class LetterFollower: Sendable {
-    /// The knowledge at one time.
     struct Snapshot: Sendable {
         var status = FollowerStatus.reading(passed: 0, total: 0)
         var index: LetterIndex
@@ -21,6 +20,8 @@ final class LetterFollower: Sendable {
         var lease = LeaseWatch()
     }
 
+    /// The number of dead letters remembered, in 72 bytes each, the newest.
+    private static let letterLimit = 5_000_000
     /// The longest wait for a record, so that stops and marks get their turn.
     private static let wait: Milliseconds = .milliseconds(200)
     private static let pause = Duration.seconds(2)
@@ -29,8 +30,7 @@ final class LetterFollower: Sendable {
     /// A client may keep asking a leader that has moved: after this time another client takes over.
     private static let readerPatience = Duration.seconds(10)
 
-    private let context: ReplayContext
-    private let failures: FailuresContext
+    private let context: ConsoleContext
     private let state: Guarded<Snapshot>
     private let end: Wakeup
     private let thread = Guarded<OwnThread?>(nil)
@@ -38,12 +38,11 @@ final class LetterFollower: Sendable {
 
     /// - Parameter onNews: called from time to time with the current snapshot, from its thread.
     init(
-        _ context: ReplayContext, _ failures: FailuresContext, onNews: @escaping @Sendable (Snapshot) -> Void
+        _ context: ConsoleContext, onNews: @escaping @Sendable (Snapshot) -> Void
     ) throws(SystemError) {
         self.context = context
-        self.failures = failures
         self.onNews = onNews
-        state = Guarded(Snapshot(index: LetterIndex(limit: failures.letterLimit)))
+        state = Guarded(Snapshot(index: LetterIndex(limit: Self.letterLimit)))
         end = try Wakeup()
     }
 
@@ -79,7 +78,7 @@ final class LetterFollower: Sendable {
 
     /// Reads everything and follows until an error or a stop.
     private func follow() throws {
-        let replayer = try failures.replayer(context, false)
+        let replayer = try context.replayer(isWriting: false)
         let reader = try replayer.context.deadLetters(patience: Self.readerPatience)
         defer { reader.close() }
         let marks = try replayer.context.state(replayer.layout)
@@ -88,56 +87,6 @@ final class LetterFollower: Sendable {
         try marks?.catchUp()
         note(marks)
         try reader.follow(from: starts)
-        guard try readToEnd(reader) else { return }
-        try reader.goOn()
-        state.withLock { $0.status = .current }
-        onNews(snapshot)
-        try goOn(replayer, reader, marks)
-    }
-
-    /// Forgets everything and chooses where to begin, so that the current letters fit.
-    private func begin(_ replayer: Replayer, _ reader: DeadLetterReader) throws -> [Int32: Int64] {
-        let extent = try reader.extent(of: replayer.deadLetterPartitions)
-        let room = Int64(failures.letterLimit)
-        let total = extent.values.reduce(Int64(0)) { $0 + Int64($1.count) }
-        return state.withLock { state in
-            state.index = LetterIndex(limit: failures.letterLimit)
-            state.outcomes = ReplayOutcomes()
-            state.status = .reading(passed: 0, total: min(total, room))
-            return extent.reduce(into: [:]) { starts, partition in
-                let (number, range) = partition
-                let share =
-                    total <= room ? Int64(range.count) : Int64(Double(range.count) / Double(total) * Double(room))
-                starts[number] = range.upperBound - share
-                state.index.noteStart(range.lowerBound, of: number)
-                if share < range.count { state.index.noteShortened(number) }
-            }
-        }
-    }
-
-    /// Reads to the current end; returns `false` when stopping.
-    private func readToEnd(_ reader: DeadLetterReader) throws -> Bool {
-        var lastNews = ContinuousClock.now
-        var steps = 0
-        while true {
-            steps += 1
-            switch try reader.next(wait: Self.wait) {
-            case .end: return true
-            case .entry:
-                state.withLock { $0.index.add(&reader.entry) }
-                if steps % 1_024 != 0 { continue }
-            case .nothing: break
-            }
-            if isStopping { return false }
-            let (passed, total) = reader.progress
-            state.withLock { $0.status = .reading(passed: passed, total: total) }
-            guard ContinuousClock.now - lastNews >= Self.newsInterval else { continue }
-            lastNews = .now
-            onNews(snapshot)
-        }
-    }
-
-    private func goOn(_ replayer: Replayer, _ reader: DeadLetterReader, _ marks: StateReader?) throws {
         var (lastNews, lastSurvey) = (ContinuousClock.now, ContinuousClock.now)
         var results: ResultsReader?
         defer { results?.close() }
@@ -159,14 +108,41 @@ final class LetterFollower: Sendable {
         }
     }
 
+    /// Forgets everything and chooses where to begin, so that the current letters fit.
+    private func begin(_ replayer: Replayer, _ reader: DeadLetterReader) throws -> [Int32: Int64] {
+        let extent = try reader.extent(of: replayer.deadLetterPartitions)
+        let room = Int64(Self.letterLimit)
+        let total = extent.values.reduce(Int64(0)) { $0 + Int64($1.count) }
+        return state.withLock { state in
+            state.index = LetterIndex(limit: Self.letterLimit)
+            state.outcomes = ReplayOutcomes()
+            state.status = .reading(passed: 0, total: min(total, room))
+            return extent.reduce(into: [:]) { starts, partition in
+                let (number, range) = partition
+                let share =
+                    total <= room ? Int64(range.count) : Int64(Double(range.count) / Double(total) * Double(room))
+                starts[number] = range.upperBound - share
+                state.index.noteStart(range.lowerBound, of: number)
+                if share < range.count { state.index.noteShortened(number) }
+            }
+        }
+    }
+
     /// Reads new records; returns whether there may be more.
     private func poll(_ reader: DeadLetterReader, wait: Milliseconds) throws -> Bool {
         for number in 0..<1_024 {
             switch try reader.next(wait: number == 0 ? wait : .zero) {
             case .entry: state.withLock { $0.index.add(&reader.entry) }
-            case .nothing, .end: return number > 0
+            case .nothing: return number > 0
+            case .end:
+                try reader.goOn()
+                state.withLock { $0.status = .current }
+                onNews(snapshot)
+                return true
             }
         }
+        let (passed, total) = reader.progress
+        state.withLock { if $0.status != .current { $0.status = .reading(passed: passed, total: total) } }
         return true
     }
 
@@ -196,7 +172,7 @@ final class LetterFollower: Sendable {
     /// Checks for new partitions, and drops the letters that the topic has deleted.
     private func survey(_ replayer: Replayer, _ reader: DeadLetterReader) throws {
         // Absent brokers are waited for.
-        guard let now = try? failures.replayer(context, false) else { return }
+        guard let now = try? context.replayer(isWriting: false) else { return }
         guard now.deadLetterPartitions == replayer.deadLetterPartitions, now.hasState == replayer.hasState else {
             throw ToolFailure("the dead-letter or the state topic has changed; it is read again")
         }
@@ -207,7 +183,6 @@ final class LetterFollower: Sendable {
     }
 }
 
-/// The follower's progress.
 enum FollowerStatus: Sendable, Equatable {
     case reading(passed: Int64, total: Int64)
     case current
@@ -218,7 +193,6 @@ enum FollowerStatus: Sendable, Equatable {
 /// The lease on the dead letters as last seen, and whether its job is alive.
 struct LeaseWatch: Sendable {
     private(set) var lease: Lease?
-    /// The time of its last change.
     private var changedAt = ContinuousClock.now
 
     /// Notes the lease as last read; `nil` when there never was one.

@@ -2,10 +2,8 @@ internal import HeraldEvents
 internal import HeraldReplay
 internal import HeraldTime
 
-/// An answer of the index.
 struct IndexAnswer<Value> {
     var value: Value
-    /// The number of matching dead letters.
     var matched: Int
     /// Whether it knew enough about all of them.
     var isCertain: Bool
@@ -74,20 +72,16 @@ private struct LikeLetters {
     }
 
     let partition: Int32
-    let offset: Int64
-    let traits: UInt32
-    let campaign: UInt32
+    /// One of them.
+    let row: LetterRow
     private(set) var count = 0
     private(set) var first: Int64
     private(set) var last: Int64
 
     init(_ row: borrowing LetterRow, _ partition: Int32) {
         self.partition = partition
-        offset = row.offset
-        traits = row.traits
-        campaign = row.campaign
-        first = row.moment
-        last = row.moment
+        self.row = copy row
+        (first, last) = (row.moment, row.moment)
     }
 
     mutating func add(_ moment: Int64) {
@@ -98,8 +92,8 @@ private struct LikeLetters {
 
     func letter(_ tables: LetterTables) -> IndexedLetter {
         IndexedLetter(
-            partition: partition, offset: offset, moment: first, traits: tables.traits[traits],
-            knownCampaign: tables.campaigns[campaign])
+            partition: partition, offset: row.offset, moment: first, traits: tables.traits[row.traits],
+            knownCampaign: tables.campaigns[row.campaign])
     }
 }
 

@@ -27,13 +27,13 @@ extension LetterIndex {
         since moment: WallTime, _ marks: MarkIndex, _ outcomes: ReplayOutcomes, delivered: TraitTally
     ) -> OpenLetters {
         let first = moment.milliseconds - Self.clockDifference.count
-        var rows: [OpenRow] = []
+        var rows: [LetterRow] = []
         for (partition, members) in partitions {
             var visited = 0
             members.visitNewest { row in
                 visited += 1
                 if row.moment >= moment.milliseconds, isOpen(row, partition, marks, outcomes) {
-                    rows.append(OpenRow(row))
+                    rows.append(copy row)
                 }
                 return row.moment >= first && visited < Self.recentLimit
             }
@@ -64,18 +64,18 @@ struct OpenLetters: Sendable, Equatable {
     ///
     /// A trait shared by all is one cause. Otherwise the letters with the majority's traits are one, and the rest is
     /// examined alone, so that a new cause does not hide behind an older one.
-    init(_ rows: [OpenRow], _ tables: LetterTables, delivered: TraitTally) {
+    init(_ rows: [LetterRow], _ tables: LetterTables, delivered: TraitTally) {
         whole = OpenTally(rows).whole(tables)
         var (rest, tally) = (rows, whole)
         while !rest.isEmpty {
             guard causes.count + 1 < Self.causeLimit, let pattern = FailurePattern(failed: tally, delivered: delivered),
                 !pattern.parts.contains(where: { $0.percent == 100 && $0.field != .detail })
             else { break }
-            var known: [OpenRow.Key: Bool] = [:]
-            func isMeant(_ row: OpenRow) -> Bool {
-                if let known = known[row.key] { return known }
-                let isMeant = pattern.isMeant(row.key.traits(tables))
-                known[row.key] = isMeant
+            var known: [LetterRow.Cause: Bool] = [:]
+            func isMeant(_ row: LetterRow) -> Bool {
+                if let known = known[row.cause] { return known }
+                let isMeant = pattern.isMeant(row.cause.traits(tables))
+                known[row.cause] = isMeant
                 return isMeant
             }
             let own = rest.filter(isMeant)
@@ -88,9 +88,9 @@ struct OpenLetters: Sendable, Equatable {
     }
 }
 
-/// The facts of a row about its cause, its user and its time.
-struct OpenRow: Sendable {
-    struct Key: Hashable, Sendable {
+extension LetterRow {
+    /// The facts of a row about its cause.
+    struct Cause: Hashable, Sendable {
         var traits: UInt32
         var campaign: UInt32
         var detail: UInt32
@@ -110,41 +110,31 @@ struct OpenRow: Sendable {
         }
     }
 
-    var key: Key
-    var userHash: UInt64
-    var userStart: UInt64
-    var moment: Int64
-
-    init(_ row: borrowing LetterRow) {
-        key = Key(traits: row.traits, campaign: row.campaign, detail: row.detail)
-        (userHash, userStart, moment) = (row.userHash, row.userStart, row.moment)
-    }
+    var cause: Cause { Cause(traits: traits, campaign: campaign, detail: detail) }
 }
 
 /// Counts rows by their numbers, so that texts are examined once for all rows that share them.
 struct OpenTally {
-    private var counts: [OpenRow.Key: Int] = [:]
+    private var counts: [LetterRow.Cause: Int] = [:]
     private var users = TraitTally()
 
     init() {}
 
-    init(_ rows: [OpenRow]) {
+    init(_ rows: [LetterRow]) {
         for row in rows { add(row) }
     }
 
-    mutating func add(_ row: borrowing LetterRow) { add(OpenRow(row)) }
-
-    mutating func add(_ row: OpenRow) {
-        counts[row.key, default: 0] += 1
+    mutating func add(_ row: borrowing LetterRow) {
+        counts[row.cause, default: 0] += 1
         if row.userHash != 0 { users.add(user: UserMark(hash: row.userHash, start: row.userStart)) }
         users.note(WallTime(milliseconds: row.moment))
     }
 
     func whole(_ tables: LetterTables) -> TraitTally {
         var tally = users
-        for (key, count) in counts {
-            if tables.traits[key.traits]?.mayHaveArrived == true { tally.noteDoubt(times: count) }
-            tally.add(key.traits(tables), times: count)
+        for (cause, count) in counts {
+            if tables.traits[cause.traits]?.mayHaveArrived == true { tally.noteDoubt(times: count) }
+            tally.add(cause.traits(tables), times: count)
         }
         return tally
     }

@@ -6,7 +6,6 @@ struct LetterRun: Sendable, Equatable {
     var from: WallTime
     var to: WallTime
     var tally: TraitTally
-    /// The number of open ones.
     var open: Int
 }
 

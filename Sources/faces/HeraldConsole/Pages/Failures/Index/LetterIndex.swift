@@ -64,8 +64,6 @@ struct LetterIndex: Sendable {
         }
     }
 
-    subscript(partition: Int32, offset: Int64) -> LetterRow? { partitions[partition]?[offset: offset] }
-
     /// Visits the rows that satisfy a condition.
     ///
     /// - Parameter isOver: whether it takes too long; called from time to time.
@@ -114,5 +112,22 @@ struct LetterIndex: Sendable {
         var facts = RowFacts(
             traits: tables.traits[row.traits], campaign: tables.campaigns[row.campaign], partition: partition)
         return (facts, condition.evaluate(&facts))
+    }
+}
+
+extension LetterIndex {
+    /// The newest matching letters after a position in that order.
+    func newest(
+        _ condition: Condition, atMost limit: Int, behind cursor: LetterOrder?, isOver: () -> Bool
+    ) -> IndexAnswer<[LetterOrder]> {
+        var newest = NewestLetters<Void>(limit: limit, behind: cursor)
+        var matched = 0
+        let isCertain = visit(condition, isOver: isOver) { partition, row in
+            matched += 1
+            newest.add(
+                LetterOrder(moment: WallTime(milliseconds: row.moment), partition: partition, offset: row.offset)
+            ) {}
+        }
+        return IndexAnswer(value: newest.letters.map(\.order), matched: matched, isCertain: isCertain)
     }
 }

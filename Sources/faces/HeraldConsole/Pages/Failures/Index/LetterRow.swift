@@ -76,15 +76,13 @@ struct LetterRows: Sendable {
             dropped = 0
             pieces.removeFirst()
         }
-        if let first = pieces.first {
-            let start = first[dropped...].partitioningIndex { $0.offset >= offset }
-            count -= start - dropped
-            dropped = start
+        while let first = pieces.first, first[dropped].offset < offset {
+            dropped += 1
+            count -= 1
         }
         return former - count
     }
 
-    /// Visits the rows, oldest first.
     func visit(_ body: (borrowing LetterRow) -> Void) {
         for (index, piece) in pieces.enumerated() {
             let first = index == 0 ? dropped : 0
@@ -115,27 +113,5 @@ struct LetterRows: Sendable {
             surplus -= piece.count
         }
         return nil
-    }
-
-    /// The row at this offset.
-    subscript(offset offset: Int64) -> LetterRow? {
-        let piece = pieces.partitioningIndex { $0[$0.count - 1].offset >= offset }
-        guard piece < pieces.count else { return nil }
-        let rows = pieces[piece]
-        let start = piece == 0 ? dropped : 0
-        let index = rows[start...].partitioningIndex { $0.offset >= offset }
-        return index < rows.count && rows[index].offset == offset ? rows[index] : nil
-    }
-}
-
-extension RandomAccessCollection where Index == Int {
-    /// The first index whose element satisfies the predicate, in an array where those elements come last.
-    fileprivate func partitioningIndex(where isSo: (Element) -> Bool) -> Int {
-        var (low, high) = (startIndex, endIndex)
-        while low < high {
-            let middle = (low + high) / 2
-            if isSo(self[middle]) { high = middle } else { low = middle + 1 }
-        }
-        return low
     }
 }

@@ -4,7 +4,7 @@ internal import HeraldReplay
 /// The traits that many dead letters share, beside their campaign: grouping fields and the most frequent conditions.
 struct LetterTraits: Hashable, Sendable {
     var reasonText: String?
-    var reason: DeadLetterReason?
+    var reason: DeadLetterReason? { reasonText.flatMap(DeadLetterReason.init(rawValue:)) }
     var statusNumber: Int64?
     var pushServices: [String]
     /// The raw push services header, for conditions; `nil` without one.
@@ -19,7 +19,6 @@ struct LetterTraits: Hashable, Sendable {
 
     init(_ entry: DeadLetterEntry) {
         reasonText = entry.reasonText
-        reason = entry.reason
         statusNumber = entry.statusNumber
         pushServices = entry.pushServices
         pushServicesText = entry.text(.pns)
@@ -66,7 +65,6 @@ struct NumberedValues<Value: Hashable & Sendable>: Sendable {
     subscript(number: UInt32) -> Value? { number == Self.unknown ? nil : all[Int(number)] }
 }
 
-/// The tables that rows refer to by number.
 struct LetterTables: Sendable {
     var traits = NumberedValues<LetterTraits>(byteLimit: 32 << 20)
     /// The inner `nil` stands for letters without a campaign.
@@ -90,7 +88,6 @@ struct LetterTables: Sendable {
 }
 
 extension LetterTraits {
-    /// The approximate memory size.
     fileprivate var byteCount: Int {
         let texts = [reasonText, source, topic, pushServicesText].reduce(0) { $0 + ($1?.utf8.count ?? 0) }
         return 320 + texts + pushServices.reduce(0) { $0 + $1.utf8.count + 16 }

@@ -59,23 +59,12 @@ struct LetterFilter: Decodable, Sendable, Equatable {
         request.groups = group.map { [$0] } ?? []
         request.condition = self.where
         request.ids = ids ?? []
-        request.since = try moment(since, "since", now)
-        request.until = try moment(until, "until", now)
+        request.since = try since.map { try MomentText.parse($0, name: "since", now: now) }
+        request.until = try until.map { try MomentText.parse($0, name: "until", now: now) }
         request.partitions = partitions ?? []
         return try Selection(request, now: now)
     }
 
-    private func moment(_ text: String?, _ name: String, _ now: WallTime) throws(InvalidArgument) -> WallTime? {
-        guard let text else { return nil }
-        guard let moment = MomentText.parse(text, now: now) else {
-            throw InvalidArgument(
-                "\(name): \(SafeText.quoted(text)) is neither a moment such as 2026-11-21T08:40:26Z nor a duration "
-                    + "such as 2h")
-        }
-        return moment
-    }
-
-    /// The filter as words of a command.
     var words: [String] {
         var words: [String] = []
         if let group { words += ["--group", group] }

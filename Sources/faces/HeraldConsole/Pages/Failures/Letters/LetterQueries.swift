@@ -6,34 +6,21 @@ internal import HeraldTime
 internal import HeraldTools
 
 /// The page's queries about dead letters: the index answers, or the topic where the index does not know enough.
-final class LetterQueries: Sendable {
-    /// The maximum number of groups in one answer.
+struct LetterQueries: Sendable {
     private static let groupLimit = 200
     /// The maximum number of letters with one id; a name with more is not an id.
     static let letterLimit = 100
-    /// The longest time that a viewer waits.
     private static let patience = Duration.seconds(20)
     /// The time limit of the index; after it the topic is asked, which shows a part.
     private static let indexPatience = Duration.seconds(5)
 
-    private let context: ReplayContext
-    private let failures: FailuresContext
+    let context: ConsoleContext
     let follower: LetterFollower
-    private let board: TroubleBoard
+    let board: TroubleBoard
     /// The number of current readers of the topic; bounded, so that reloading a page does not block others.
     private let readers = Guarded(0)
     private static let readerLimit = 6
 
-    init(
-        _ context: ReplayContext, _ failures: FailuresContext, _ follower: LetterFollower, _ board: TroubleBoard
-    ) {
-        self.board = board
-        self.context = context
-        self.failures = failures
-        self.follower = follower
-    }
-
-    /// A timer that tells whether an answer of the index takes too long.
     private static func timer() -> () -> Bool {
         let end = ContinuousClock.now + indexPatience
         return { ContinuousClock.now >= end }
@@ -99,7 +86,10 @@ final class LetterQueries: Sendable {
         var views: [DeadLetterView] = []
         var last: LetterOrder?
         if answer.isCertain {
-            views = try self.views(at: answer.value, snapshot)
+            views = try entries(at: answer.value).map { entry in
+                var entry = entry
+                return DeadLetterView(&entry, snapshot.marks, snapshot.outcomes).withoutBytes
+            }
             last = answer.value.count == limit ? answer.value.last : nil
         } else {
             var newest = NewestLetters<DeadLetterView>(limit: limit, behind: cursor)
@@ -120,27 +110,16 @@ final class LetterQueries: Sendable {
         ]
     }
 
-    /// The letters at these places, in this order; letters no longer in the topic are left out.
-    private func views(
-        at places: [LetterOrder], _ snapshot: LetterFollower.Snapshot
-    ) throws -> [DeadLetterView] {
-        var wanted: [Int32: [Int64]] = [:]
-        for place in places { wanted[place.partition, default: []].append(place.offset) }
-        let entries = try entries(at: wanted).sorted { $0.order < $1.order }
-        return entries.map { entry in
-            var entry = entry
-            return DeadLetterView(&entry, snapshot.marks, snapshot.outcomes).withoutBytes
-        }
-    }
-
-    func entries(at places: [Int32: [Int64]]) throws -> [DeadLetterEntry] {
+    /// The letters at these places, in the order of lists; letters no longer in the topic are left out.
+    private func entries(at places: [LetterOrder]) throws -> [DeadLetterEntry] {
         guard !places.isEmpty else { return [] }
+        let wanted = Dictionary(grouping: places, by: \.partition).mapValues { $0.map(\.offset) }
         return try reading {
-            let reader = try context.deadLetters()
+            let reader = try context.replay.deadLetters()
             defer { reader.close() }
             let end = ContinuousClock.now + Self.patience
-            return try reader.letters(at: places) { ContinuousClock.now >= end }
-        }
+            return try reader.letters(at: wanted) { ContinuousClock.now >= end }
+        }.sorted { $0.order < $1.order }
     }
 
     // MARK: - One
@@ -150,21 +129,20 @@ final class LetterQueries: Sendable {
         let snapshot = follower.snapshot
         let letters = try entries(named: name, snapshot).map { entry in
             var entry = entry
-            let original = entry.omissions.contains(.value) ? try? context.original(of: entry) : nil
+            let original = entry.omissions.contains(.value) ? try? context.replay.original(of: entry) : nil
             return DeadLetterView(&entry, snapshot.marks, snapshot.outcomes, original: original)
         }
         let marks = snapshot.hasState ? try self.marks(of: letters) : [:]
         return letters.map { letter in
             guard
                 case .object(let members) = letter.object(
-                    isRevealed: isRevealed, configuration: failures.configuration)
+                    isRevealed: isRevealed, configuration: context.configuration)
             else { return .null }
             let done = (marks[letter.place] ?? []).map(\.object)
             return JSONValue.object(members + [.init("marks", .array(done))]).safe
         }
     }
 
-    /// The dead letters at a place or with an id.
     func entries(named name: String, _ snapshot: LetterFollower.Snapshot) throws -> [DeadLetterEntry] {
         var filter = LetterFilter()
         filter.ids = [name]
@@ -172,10 +150,8 @@ final class LetterQueries: Sendable {
         let answer = snapshot.index.newest(
             selection.condition, atMost: Self.letterLimit, behind: nil, isOver: Self.timer())
         var found: [DeadLetterEntry] = []
-        if answer.isCertain, !answer.value.isEmpty {
-            var places: [Int32: [Int64]] = [:]
-            for place in answer.value { places[place.partition, default: []].append(place.offset) }
-            found = try entries(at: places).filter { entry in
+        if answer.isCertain {
+            found = try entries(at: answer.value).filter { entry in
                 var entry = entry
                 return selection.condition.holds(for: &entry)
             }
@@ -192,8 +168,8 @@ final class LetterQueries: Sendable {
 
     private func marks(of letters: [DeadLetterView]) throws -> [String: [MarkRecord]] {
         try reading {
-            let replayer = try failures.replayer(context, false)
-            guard let state = try context.state(replayer.layout) else { return [:] }
+            let replayer = try context.replayer(isWriting: false)
+            guard let state = try context.replay.state(replayer.layout) else { return [:] }
             defer { state.close() }
             var found: [String: [MarkRecord]] = [:]
             try state.catchUp { mark in
@@ -210,8 +186,8 @@ final class LetterQueries: Sendable {
     /// Reads the topic; returns `false` when that took too long.
     func read(_ selection: Selection, _ body: (inout DeadLetterEntry) throws -> Bool) throws -> Bool {
         try reading {
-            let replayer = try failures.replayer(context, false)
-            let reader = try context.deadLetters()
+            let replayer = try context.replayer(isWriting: false)
+            let reader = try context.replay.deadLetters()
             defer { reader.close() }
             let end = ContinuousClock.now + Self.patience
             var isOver = false
@@ -249,7 +225,6 @@ extension MarkRecord {
 }
 
 extension LetterOrder {
-    /// The position as a text for addresses.
     var cursor: String { "\(moment.milliseconds):\(partition):\(offset)" }
 
     init?(cursor: String) {

@@ -45,7 +45,6 @@ final class LetterQuestions: Sendable {
         return answer.withLock { $0 }
     }
 
-    /// Answers the open questions.
     func answer(_ job: ReplayMachine, _ now: Moment) {
         let open = state.withLock { state in
             defer { state.open = [] }

@@ -14,7 +14,6 @@ struct ReadyPlan: Sendable {
     var request: PlanRequest
     /// The selected dead letters, in the form of records.
     var selection: String
-    /// Its display.
     var object: [JSONValue.Member]
 
     var count: Int {
@@ -43,7 +42,6 @@ final class PlanCache: Sendable {
 
     private let plans = Guarded<[(id: String, state: State)]>([])
 
-    /// Begins a plan; returns its id.
     func begin() -> String {
         let id = String(UInt64.random(in: .min ... .max), radix: 36)
         plans.withLock { plans in

@@ -10,7 +10,6 @@ struct PlanRequest: Decodable, Sendable {
         case replay, resolve
     }
 
-    /// The changes to make in each.
     struct Change: Decodable, Sendable {
         var user: String?
         var message: String?
@@ -38,15 +37,10 @@ struct PlanRequest: Decodable, Sendable {
     /// Such as `10m`.
     var wait: String?
 
-    /// The options of the replay.
     func options(_ selection: Selection) throws(InvalidArgument) -> ReplayOptions {
         var options = ReplayOptions()
-        if let ramp {
-            guard let sizes = Ramp(ramp) else {
-                throw InvalidArgument(
-                    "ramp: \(SafeText.quoted(ramp)) is none; write sizes of batches such as 1,5,50,all")
-            }
-            options.ramp = sizes
+        if let ramp = try StartForm.parse(ramp, "ramp", "sizes of batches such as 1,5,50,all", { Ramp($0) }) {
+            options.ramp = ramp
         }
         if let stopIfFailures {
             guard (0...1).contains(stopIfFailures) else { throw InvalidArgument("stopIfFailures: from 0 to 1") }
@@ -58,11 +52,8 @@ struct PlanRequest: Decodable, Sendable {
             }
             options.rate = rate
         }
-        if let wait {
-            guard let patience = DurationText.parse(wait) else {
-                throw InvalidArgument("wait: \(SafeText.quoted(wait)) is no duration such as 10m")
-            }
-            options.patience = patience
+        if let wait = try StartForm.parse(wait, "wait", "a duration such as 10m", DurationText.parse) {
+            options.patience = wait
         }
         options.selection = selection.text
         options.isAgain = again ?? false
@@ -74,7 +65,7 @@ struct PlanRequest: Decodable, Sendable {
     /// - Parameter services: those of the settings.
     func rules(_ base: ReplayRules, _ services: PushServices) throws -> ReplayRules {
         var rules = base
-        rules.onlyPushServices = try onlyPns.map { try Self.resolved($0, services) }
+        rules.onlyPushServices = try onlyPns.map { try services.resolved($0, "onlyPns") }
         rules.hasFreshKey = freshKey ?? false
         rules.isAgain = again ?? false
         rules.correction = try correction(services)
@@ -86,24 +77,11 @@ struct PlanRequest: Decodable, Sendable {
         if let edit { return .value(Array(edit.value.utf8), place: edit.place) }
         guard let set else { return nil }
         let change = EventChange(
-            user: set.user, message: set.message, pushServices: try set.pns.map { try Self.resolved($0, services) })
+            user: set.user, message: set.message, pushServices: try set.pns.map { try services.resolved($0, "pns") })
         guard !change.isEmpty else { throw InvalidArgument("set says nothing") }
         return .members(change)
     }
 
-    private static func resolved(_ names: [String], _ services: PushServices) throws(InvalidArgument) -> [String] {
-        var resolved: [String] = []
-        for name in names {
-            guard let index = services.index(of: Array(name.utf8).span.bytes) else {
-                throw InvalidArgument(
-                    "\(SafeText.quoted(name, limit: 40)) is none of \(services.names.joined(separator: ", "))")
-            }
-            if !resolved.contains(services.names[index]) { resolved.append(services.names[index]) }
-        }
-        return resolved
-    }
-
-    /// The equivalent command.
     func command(configuration: String?) -> [String] {
         var words = ["herald", "dlq", (kind ?? .replay).rawValue] + filter.words
         if kind != .resolve {

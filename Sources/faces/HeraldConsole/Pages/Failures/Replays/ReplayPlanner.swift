@@ -5,26 +5,23 @@ internal import HeraldThreads
 internal import HeraldTime
 internal import HeraldTools
 
-/// Makes plans, each on its own thread, because a topic of millions takes time to read.
+/// Makes plans on threads of its own, because a topic of millions takes time to read.
 final class ReplayPlanner: Sendable {
-    /// The maximum number of concurrent plans; each reads the topic.
-    private static let limit = 3
-
     let cache = PlanCache()
-    private let context: ReplayContext
-    private let failures: FailuresContext
+    private let context: ConsoleContext
     private let queries: LetterQueries
     private let board: TroubleBoard
     private let isStopping = Guarded(false)
-    private let threads = Guarded<[String: OwnThread]>([:])
+    /// Each plan reads the topic; further ones wait.
+    private let threads: WorkerThreads
 
     init(
-        _ context: ReplayContext, _ failures: FailuresContext, _ queries: LetterQueries, _ board: TroubleBoard
-    ) {
+        _ context: ConsoleContext, _ queries: LetterQueries, _ board: TroubleBoard
+    ) throws(SystemError) {
+        threads = try WorkerThreads(name: "plan", count: 3)
         self.queries = queries
         self.board = board
         self.context = context
-        self.failures = failures
     }
 
     /// Begins a plan; returns its id.
@@ -40,31 +37,25 @@ final class ReplayPlanner: Sendable {
         let selection = try request.filter.selection(now: SystemClock.wall())
         let options = try request.options(selection)
         // Mistakes in the request are reported at once.
-        let rules = try request.rules(context.rules, context.decoder.pushServices)
+        let rules = try request.rules(context.replay.rules, context.replay.decoder.pushServices)
         let id = cache.begin()
         let asked = request
-        try threads.withLock { threads in
-            guard threads.count < Self.limit else {
-                throw ToolFailure("\(Self.limit) plans are being made already; try again in a moment")
-            }
-            threads[id] = try OwnThread(name: "plan") { [self] in
-                make(id, asked, selection, rules, options)
-                self.threads.withLock { $0[id] = nil }
-            }
+        guard threads.run({ [self] in make(id, asked, selection, rules, options) }) else {
+            throw ToolFailure("too many plans are wanted; try again in a moment")
         }
         return id
     }
 
     func stop() {
         isStopping.withLock { $0 = true }
-        for thread in threads.withLock({ Array($0.values) }) { thread.join() }
+        threads.stop()
     }
 
     private func make(
         _ id: String, _ request: PlanRequest, _ selection: Selection, _ rules: ReplayRules, _ options: ReplayOptions
     ) {
         do {
-            let replayer = try failures.replayer(context, true)
+            let replayer = try context.replayer(isWriting: true)
             let state = try replayer.context.state(replayer.layout)
             defer { state?.close() }
             let progress: (Int64, Int64) -> Bool = { [self] passed, total in
@@ -152,7 +143,6 @@ final class ReplayPlanner: Sendable {
 
     // MARK: - Display
 
-    /// The display of a plan.
     func object(_ id: String, at now: ContinuousClock.Instant = .now) throws -> JSONValue {
         let state: String
         var members: [JSONValue.Member]
@@ -174,7 +164,7 @@ final class ReplayPlanner: Sendable {
     }
 
     private func members(of plan: ReadyPlan, secondsLeft: Int) -> [JSONValue.Member] {
-        let command = plan.request.command(configuration: failures.configuration)
+        let command = plan.request.command(configuration: context.configuration)
         let head: [JSONValue.Member] = [
             .init("kind", .string((plan.request.kind ?? .replay).rawValue)),
             .init("secondsLeft", .integer(secondsLeft)),

@@ -8,9 +8,7 @@ internal import HeraldTools
 
 /// Carries plans out as jobs of the console.
 struct ReplayStarter: Sendable {
-    /// The request to start.
     struct Request: Decodable, Sendable {
-        /// The typed count.
         var count: Int?
         /// The reason; the note of a viewer who resolves.
         var reason: String?
@@ -18,18 +16,10 @@ struct ReplayStarter: Sendable {
 
     private static let reasonLength = 500
 
-    let context: ReplayContext
-    let failures: FailuresContext
+    let context: ConsoleContext
     let planner: ReplayPlanner
     let jobs: Jobs
-    private let questions = LetterQuestions()
-
-    init(context: ReplayContext, failures: FailuresContext, planner: ReplayPlanner, jobs: Jobs) {
-        self.context = context
-        self.failures = failures
-        self.planner = planner
-        self.jobs = jobs
-    }
+    let questions = LetterQuestions()
 
     /// The job of this console that plans to replay a dead letter, and the reason why it has not yet.
     func planned(partition: Int32, offset: Int64) throws -> Explanation.PlannedLetter? {
@@ -49,9 +39,7 @@ struct ReplayStarter: Sendable {
             throw ToolFailure("a replay of this console is at work already; wait for its end, or stop it")
         }
         let plan = try planner.cache.take(id, by: name, count: request.count)
-        var context = context
-        context.operatorName = name
-        let place = ReplayPlace(context: context, failures: failures, questions: questions)
+        let context = context.signed(by: name)
         let description = JobDescription(
             kind: plan.request.kind == .resolve ? "dlq.resolve" : "dlq.replay", name: plan.selection, owner: name,
             subject: Self.subject, canPause: plan.request.kind != .resolve,
@@ -59,15 +47,20 @@ struct ReplayStarter: Sendable {
                 "plan": .string(id), "count": .integer(plan.count), "request": plan.request.object,
                 "reason": .string(SafeText.escaped(reason)),
                 "command": .array(
-                    plan.request.command(configuration: failures.configuration).map(JSONValue.string)),
+                    plan.request.command(configuration: context.configuration).map(JSONValue.string)),
             ])
-        let job = try jobs.begin(description) { control in
+        let job = try jobs.begin(description) { [context] control in
+            let replayer = try context.replayer(isWriting: true)
+            guard let state = try replayer.context.state(replayer.layout) else {
+                throw ToolFailure("there is no topic \(context.replay.topics.state); make it with: herald topics apply")
+            }
+            defer { state.close() }
             switch plan.work {
             case .replay(let work, let rules, var options):
                 options.reason = reason
-                return try place.replay(work, rules, options, control)
+                return try replay(work, rules, options, replayer, state, control)
             case .resolve(let work):
-                return try place.resolve(work, selection: plan.selection, note: reason, control)
+                return try resolve(work, selection: plan.selection, note: reason, replayer, state, control)
             }
         }
         planner.cache.note(.used(by: name, job: job), of: id)
@@ -76,26 +69,15 @@ struct ReplayStarter: Sendable {
 
     /// The lease lets one job at a time work on the dead letters.
     private static let subject = "dead-letters"
-}
 
-/// The place where a plan is carried out.
-private struct ReplayPlace: Sendable {
-    let context: ReplayContext
-    let failures: FailuresContext
-    let questions: LetterQuestions
-
-    func replay(
-        _ plan: ReplayPlan, _ rules: ReplayRules, _ options: ReplayOptions, _ control: JobControl
+    private func replay(
+        _ plan: ReplayPlan, _ rules: ReplayRules, _ options: ReplayOptions, _ replayer: Replayer, _ state: StateReader,
+        _ control: JobControl
     ) throws -> JobEnd {
-        let replayer = try failures.replayer(context, true)
-        guard let state = try replayer.context.state(replayer.layout) else {
-            throw ToolFailure("there is no topic \(context.topics.state); make it with: herald topics apply")
-        }
-        defer { state.close() }
         let log = Guarded(BatchLog())
         let report = try replayer.replay(
             plan, rules, options, state: state, isStopping: { control.isStopping },
-            pause: { control.pause.map { ReplayPause(by: $0.by, since: $0.since) } },
+            pause: { control.pause },
             onTurn: { job, now in
                 questions.answer(job, now)
                 let progress = job.progress
@@ -106,14 +88,10 @@ private struct ReplayPlace: Sendable {
         return report.jobEnd(log.withLock { $0.object }, watchedTopic: replayer.context.watchedTopic)
     }
 
-    func resolve(
-        _ plan: ResolvePlan, selection: String, note: String, _ control: JobControl
+    private func resolve(
+        _ plan: ResolvePlan, selection: String, note: String, _ replayer: Replayer, _ state: StateReader,
+        _ control: JobControl
     ) throws -> JobEnd {
-        let replayer = try failures.replayer(context, true)
-        guard let state = try replayer.context.state(replayer.layout) else {
-            throw ToolFailure("there is no topic \(context.topics.state); make it with: herald topics apply")
-        }
-        defer { state.close() }
         let (job, count, failure) = try replayer.resolve(
             plan, selection: selection, note: note, state: state,
             onTurn: { job, now in
@@ -151,8 +129,44 @@ extension ReplayReport {
     }
 }
 
-extension String {
-    fileprivate var trimmed: String {
-        String(drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
+/// The results of each batch of a replay: pure, fed with its progress.
+struct BatchLog: Sendable {
+    struct Batch: Sendable, Equatable {
+        var number: Int
+        var replayed = 0
+        var delivered = 0
+        var failed = 0
+    }
+
+    private static let limit = 50
+    private(set) var batches: [Batch] = []
+    private var before = ReplayProgress()
+
+    mutating func note(_ progress: ReplayProgress) {
+        if batches.last?.number != progress.batch {
+            // The counts at the beginning of a batch belong to earlier ones.
+            update(progress)
+            before = progress
+            batches.append(Batch(number: progress.batch))
+            if batches.count > Self.limit { batches.removeFirst() }
+        }
+        update(progress)
+    }
+
+    private mutating func update(_ progress: ReplayProgress) {
+        guard let index = batches.indices.last else { return }
+        batches[index].replayed = progress.replayed - before.replayed
+        batches[index].delivered = progress.delivered - before.delivered
+        batches[index].failed = progress.failed - before.failed
+    }
+
+    var object: JSONValue {
+        .array(
+            batches.map { batch in
+                [
+                    "batch": .integer(batch.number), "replayed": .integer(batch.replayed),
+                    "delivered": .integer(batch.delivered), "failed": .integer(batch.failed),
+                ]
+            })
     }
 }

@@ -4,7 +4,6 @@ import HeraldTools
 
 /// What Kafka itself says at one moment, whether a worker runs or not.
 struct GroupObservation: Sendable, Equatable {
-    /// One partition that the group consumes.
     struct Partition: Sendable, Equatable {
         var place: TopicPartition
         /// Retry topics: the delay.
@@ -15,7 +14,6 @@ struct GroupObservation: Sendable, Equatable {
         var held: Int64 = 0
         /// Retry topics: those that should have been taken by now.
         var overdue: Int64 = 0
-        /// Whether a member of the group has it.
         var hasMember: Bool
         /// When the event was published that the group would consume next; `nil` when nothing waits or it is not known.
         var oldest: WallTime?
@@ -38,9 +36,7 @@ struct GroupObservation: Sendable, Equatable {
     /// The bounds of ``Backlog/due``; the first is what is due by now.
     static let dueWithin: [Duration] = [.zero, .seconds(60), .seconds(300), .seconds(900), .seconds(3_600)]
 
-    /// When it was so.
     var at: WallTime
-    /// The group's state in Kafka's words.
     var state: String
     var members: [GroupDescription.Member]
     var partitions: [Partition]
@@ -49,11 +45,7 @@ struct GroupObservation: Sendable, Equatable {
     var strangers: [GroupDescription.Stranger] = []
     /// Transactions that do not end.
     var openTransactions: [OpenTransaction] = []
-    /// Partitions without a leader.
     var leaderless: [TopicPartition] = []
-    /// Topics that are missing, or that this user may not see.
-    var missing: [String] = []
-    /// The group's name.
     var name = ""
 
     var isStable: Bool { state.lowercased() == "stable" }
@@ -83,7 +75,6 @@ struct GroupObservation: Sendable, Equatable {
 
 /// What the console knows of Kafka.
 enum GroupKnowledge: Sendable, Equatable {
-    /// It was not asked yet.
     case unasked
     case known(GroupObservation)
     /// The brokers answer, and do not tell; a sentence says why.
@@ -120,8 +111,6 @@ struct ProgressTracker: Sendable {
     }
 
     private var places: [TopicPartition: Place] = [:]
-
-    init() {}
 
     /// Takes where the group stands, and how much of each partition is due.
     ///

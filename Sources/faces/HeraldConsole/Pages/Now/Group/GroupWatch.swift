@@ -3,6 +3,7 @@ import HeraldKafka
 import HeraldText
 import HeraldThreads
 import HeraldTime
+import HeraldTimeline
 import HeraldTools
 
 /// Asks Kafka every few seconds how the workers' group stands, on a thread of its own; joins nothing.
@@ -73,7 +74,6 @@ final class GroupWatch: ClusterWatch {
         private static let slowness = 3
 
         var error: any Error
-        /// How many questions in a row have failed.
         var failures: Int
         var last: GroupObservation?
         /// Whether it was a question that only the group's coordinator answers.
@@ -91,7 +91,7 @@ final class GroupWatch: ClusterWatch {
                 case let failure as KafkaError where failure.kind == .settling:
                     (false, "a leader of the group's partitions, or its coordinator, is only just taking office")
                 case let failure as ToolFailure: (failure.kind == .unreachable, failure.description)
-                // A client's own words are none for a headline.
+                // A client's own words are no headline.
                 case let failure as KafkaError where failure.kind == .unreachable:
                     (true, failure.words)
                 case let failure as KafkaError: (false, failure.words)
@@ -157,11 +157,11 @@ private final class GroupInquiry {
     }
 
     func observation(now: WallTime) throws -> GroupObservation {
-        let names = plan.topics.requests + plan.delays.map(plan.topics.retryTopic)
+        let names = plan.search.topics.requests + plan.search.delays.map(plan.search.topics.retryTopic)
         let metadata = try plan.reach.topics(names, admin)
         brokers = metadata.brokers
         lacksCoordinator = true
-        let description = try admin.describeGroup(plan.group, timeout: Self.questionTimeout)
+        let description = try admin.describeGroup(plan.search.group.name, timeout: Self.questionTimeout)
         lacksCoordinator = false
         let wanted = metadata.topics.flatMap { topic in
             topic.partitions.filter { $0.leader != nil }.map { TopicPartition(topic: topic.name, partition: $0.id) }
@@ -196,7 +196,7 @@ private final class GroupInquiry {
         _ survey: GroupSurvey, _ now: WallTime
     ) throws(KafkaError) -> GroupObservation {
         let isEmpty: (TopicPartition) -> Bool = { [firsts] in firsts[$0]?.record == FirstRecord.none }
-        let delay: (TopicPartition) -> DelayName? = { [topics = plan.topics] in topics.delay(ofTopic: $0.topic) }
+        let delay: (TopicPartition) -> DelayName? = { [topics = plan.search.topics] in topics.delay(ofTopic: $0.topic) }
         func waiting(until moment: Int64) throws(KafkaError) -> [TopicPartition: Int64] {
             try survey.waiting(in: positions) { place in
                 isEmpty(place) ? nil : delay(place).map { moment - $0.length.count }
@@ -221,7 +221,7 @@ private final class GroupInquiry {
         for index in partitions.indices { partitions[index].stillSince = still[partitions[index].place] }
         var observation = GroupObservation(
             at: now, state: description.state, members: description.members, partitions: partitions)
-        observation.backlogs = Self.backlogs(plan.delays, partitions, due)
+        observation.backlogs = Self.backlogs(plan.search.delays, partitions, due)
         observation.leaderless = metadata.topics.flatMap { topic in
             topic.leaderlessPartitions.map { TopicPartition(topic: topic.name, partition: $0) }
         }
@@ -229,8 +229,7 @@ private final class GroupInquiry {
         observation.openTransactions = transactions.look(
             stable: Dictionary(positions.partitions.map { ($0.partition, $0.stable) }) { $1 },
             ends: Dictionary(positions.partitions.map { ($0.partition, $0.end) }) { $1 }, now: SystemClock.moment())
-        observation.name = plan.group
-        observation.missing = metadata.topics.filter { $0.error != nil }.map(\.name)
+        observation.name = plan.search.group.name
         return observation
     }
 

@@ -4,13 +4,13 @@ import HeraldKafka
 import HeraldText
 import HeraldThreads
 import HeraldTime
+import HeraldTimeline
 import HeraldTools
 
 /// Follows the campaigns topic for campaigns whose own events fail, on a thread of its own.
 final class CampaignTroubleWatch: ClusterWatch {
     static let threadName = "console-campaigns"
     private static let turn = Duration.seconds(2)
-    private static let pauseAfterFailure = Duration.seconds(5)
     /// Partitions that were added, and a topic that was recreated, are found within this time.
     private static let renewal = Duration.seconds(60)
     private static let questionTimeout = Milliseconds.seconds(4)
@@ -30,19 +30,17 @@ final class CampaignTroubleWatch: ClusterWatch {
         return index.names.compactMap(index.campaign).compactMap { CampaignTrouble($0, now: now) }
     }
 
-    func run() {
-        // Without the topic, or the right to read it, nothing is said of campaigns.
-        repeat { try? follow() } while !wakeup.wait(for: Self.pauseAfterFailure)
-    }
+    /// Without the topic, or the right to read it, nothing is said of campaigns.
+    func run() { repeated(follow) }
 
     private func follow() throws {
         let questions = try TopicReader(properties: plan.readerProperties)
         let found = try questions.consumer.queries.partitions(
-            of: plan.topics.campaigns, timeout: Self.questionTimeout)
+            of: plan.search.topics.campaigns, timeout: Self.questionTimeout)
         questions.close()
         guard !found.isEmpty else { return }
         let reader = try CampaignReader(
-            properties: plan.readerProperties, topic: plan.topics.campaigns, partitions: found.map(\.partition))
+            properties: plan.readerProperties, topic: plan.search.topics.campaigns, partitions: found.map(\.partition))
         defer { reader.close() }
         try reader.catchUp()
         let end = ContinuousClock.now + Self.renewal

@@ -1,11 +1,13 @@
+import HeraldText
+import HeraldThreads
 import HeraldTime
+import HeraldTools
 
 /// Push services whose newest retries say that their calls fail.
 struct RetryTrouble: Sendable, Equatable {
     var services: [String]
     /// Whether nothing was delivered since.
     var isDead: Bool
-    /// What the retries have in common.
     var pattern: FailurePattern
     /// When the newest was written.
     var last: WallTime
@@ -15,42 +17,21 @@ struct RetryTrouble: Sendable, Equatable {
 
 /// What was seen of notifications that were delivered and of those that fail for now: samples of the last hour, pure.
 struct Evidence: Sendable {
-    private struct Sample: Sendable {
+    fileprivate struct Sample: Sendable {
         var at: WallTime
         var traits: NotificationTraits
-    }
-
-    /// The newest samples; the oldest make room.
-    private struct Samples: Sendable {
-        private static let limit = 8_192
-
-        private var ring: [Sample] = []
-        private var next = 0
-
-        mutating func add(_ sample: Sample) {
-            if ring.count < Self.limit { ring.append(sample) } else { ring[next] = sample }
-            next = (next + 1) % Self.limit
-        }
-
-        /// Those of so long ago at most, in no order.
-        func within(_ span: Milliseconds, of now: WallTime) -> some Sequence<Sample> {
-            ring.lazy.filter { now.time(since: $0.at) <= span }
-        }
     }
 
     private static let deliveredSpan: Milliseconds = .hours(1)
     private static let failingSpan: Milliseconds = .minutes(10)
 
-    private var delivered = Samples()
-    private var failing = Samples()
+    private var delivered = Ring<Sample>(limit: 8_192)
+    private var failing = Ring<Sample>(limit: 8_192)
     private(set) var openReplays = OpenReplays()
     /// Settings may name 64 push services.
     private static let serviceLimit = 65
     private var lastDelivered: [String: WallTime] = [:]
 
-    init() {}
-
-    /// Takes one that was delivered.
     mutating func add(delivered traits: NotificationTraits, at moment: WallTime) {
         delivered.add(Sample(at: moment, traits: traits))
         for service in traits.services where lastDelivered.count < Self.serviceLimit {
@@ -63,23 +44,12 @@ struct Evidence: Sendable {
         failing.add(Sample(at: moment, traits: traits))
     }
 
-    /// Takes a replayed event that waits for its next call.
     mutating func add(open replay: OpenReplay) { openReplays.add(replay) }
 
-    /// What was delivered within the hour.
     func delivered(now: WallTime) -> TraitTally {
         var tally = TraitTally()
         for sample in delivered.within(Self.deliveredSpan, of: now) { tally.add(sample.traits, at: sample.at) }
         return tally
-    }
-
-    /// The status with which a push service's calls are refused; `nil` when retries tell none, or both.
-    func refusal(_ service: String, now: WallTime) -> Int64? {
-        var statuses: Set<Int64> = []
-        for sample in failing.within(Self.failingSpan, of: now) where sample.traits.services.contains(service) {
-            if let status = sample.traits.status, status == 401 || status == 403 { statuses.insert(status) }
-        }
-        return statuses.count == 1 ? statuses.first : nil
     }
 
     /// Push services whose calls fail for a large share, as the retry topics show it: for a console without a worker's
@@ -139,4 +109,84 @@ struct Evidence: Sendable {
         }
         return tally
     }
+}
+
+extension Ring<Evidence.Sample> {
+    /// Those of so long ago at most, in no order.
+    fileprivate func within(_ span: Milliseconds, of now: WallTime) -> some Sequence<Evidence.Sample> {
+        unordered.lazy.filter { now.time(since: $0.at) <= span }
+    }
+}
+
+/// A replayed event that waits for its next call.
+struct OpenReplay: Sendable, Equatable {
+    /// Of which request record, as `topic/partition/offset`.
+    var origin: String
+    var services: [String]
+    var status: Int64?
+    var detail: String?
+    var answeredAt: WallTime
+    /// When the next call is due; `nil` when that is not told.
+    var nextCall: WallTime?
+
+    var json: JSONValue {
+        .present([
+            .init("pns", .array(services.map { .string(SafeText.escaped($0)) })),
+            .init("status", .count(status)),
+            .init("detail", .text(detail.map(SafeText.escaped))), .init("answeredAt", .string(answeredAt.text)),
+            .init("nextCall", .text(nextCall?.text)),
+        ])
+    }
+}
+
+/// The replayed events that wait for their next call, as the retry topics tell: pure, and bounded.
+struct OpenReplays: Sendable {
+    private static let limit = 256
+    /// A call that should have been made so long ago has been made, and what came of it is told elsewhere.
+    private static let patience: Milliseconds = .seconds(30)
+
+    private var replays: [String: OpenReplay] = [:]
+
+    mutating func add(_ replay: OpenReplay) {
+        let key = replay.origin + " " + replay.services.joined(separator: ",")
+        if let known = replays[key], known.answeredAt > replay.answeredAt { return }
+        replays[key] = replay
+        guard replays.count > Self.limit, let oldest = replays.min(by: { $0.value.answeredAt < $1.value.answeredAt })
+        else { return }
+        replays[oldest.key] = nil
+    }
+
+    /// Those that were answered since then and are due to be called, the newest first.
+    func since(_ moment: WallTime, now: WallTime) -> [OpenReplay] {
+        replays.values.filter {
+            $0.answeredAt >= moment
+                && now.time(since: $0.nextCall ?? $0.answeredAt) <= Self.patience
+        }.sorted { ($1.answeredAt, $1.origin) < ($0.answeredAt, $0.origin) }
+    }
+}
+
+/// What the page Now has found out, and the page Failures says beside its groups and plans.
+final class TroubleBoard: Sendable {
+    private struct State {
+        var evidence = Evidence()
+        var dead: [String] = []
+    }
+
+    private let state = Guarded(State())
+
+    /// Notes what was seen, and of which push services every call fails now.
+    func note(_ evidence: Evidence, dead: [String]) {
+        state.withLock { $0 = State(evidence: evidence, dead: dead) }
+    }
+
+    /// What was delivered within the hour.
+    func delivered(now: WallTime) -> TraitTally { state.withLock { $0.evidence }.delivered(now: now) }
+
+    /// The replayed events that were answered since then and wait for their next call, the newest first.
+    func openReplays(since moment: WallTime, now: WallTime) -> [OpenReplay] {
+        state.withLock { $0.evidence }.openReplays.since(moment, now: now)
+    }
+
+    /// The push services of which every call fails now.
+    var deadServices: [String] { state.withLock { $0.dead } }
 }

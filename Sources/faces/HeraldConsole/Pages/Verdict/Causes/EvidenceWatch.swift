@@ -4,6 +4,7 @@ import HeraldKafka
 import HeraldReplay
 import HeraldThreads
 import HeraldTime
+import HeraldTimeline
 import HeraldTools
 
 /// Takes samples of the results and of what waits for a retry, on a thread of its own.
@@ -13,7 +14,6 @@ import HeraldTools
 final class EvidenceWatch: ClusterWatch {
     static let threadName = "console-evidence"
     private static let turn = Duration.seconds(3)
-    private static let pauseAfterFailure = Duration.seconds(5)
     private static let questionTimeout = Milliseconds.seconds(4)
     /// A turn ends after so long, whatever is left.
     private static let patience = Duration.seconds(10)
@@ -33,12 +33,7 @@ final class EvidenceWatch: ClusterWatch {
 
     var evidence: Evidence { state.withLock { $0 } }
 
-    func run() {
-        repeat {
-            // Topics that are missing or forbidden, and brokers that are away, are looked at again.
-            try? follow()
-        } while !wakeup.wait(for: Self.pauseAfterFailure)
-    }
+    func run() { repeated(follow) }
 
     private func follow() throws {
         let reader = try TopicReader(properties: plan.readerProperties, patience: Self.patience)
@@ -46,7 +41,7 @@ final class EvidenceWatch: ClusterWatch {
         let partitions = partitions(reader)
         guard !partitions.isEmpty else { return }
         var entry = DeadLetterEntry(decoder: RecordDecoder())
-        let results = partitions.filter { $0.topic == plan.topics.results }
+        let results = partitions.filter { $0.topic == plan.search.topics.results }
         let now = SystemClock.wall().milliseconds
         for step in stride(from: Self.pastSteps, to: 0, by: -1) where !results.isEmpty {
             let begins = try reader.consumer.queries.offsets(
@@ -67,9 +62,8 @@ final class EvidenceWatch: ClusterWatch {
         } while !wakeup.wait(for: Self.turn)
     }
 
-    /// The partitions of the topics that there are.
     private func partitions(_ reader: TopicReader) -> [TopicPartition] {
-        ([plan.topics.results] + plan.delays.map(plan.topics.retryTopic)).flatMap { topic in
+        ([plan.search.topics.results] + plan.search.delays.map(plan.search.topics.retryTopic)).flatMap { topic in
             let found = try? reader.consumer.queries.partitions(
                 of: topic, timeout: Self.questionTimeout)
             return found ?? []
@@ -80,7 +74,7 @@ final class EvidenceWatch: ClusterWatch {
         _ reader: TopicReader, _ ranges: [TopicPartition: Range<Int64>], _ entry: inout DeadLetterEntry
     ) throws {
         try reader.read(ranges, within: Self.patience, unless: wakeup) { message in
-            let results = try? reader.consumer.topicID(of: plan.topics.results)
+            let results = try? reader.consumer.topicID(of: plan.search.topics.results)
             take(message, &entry, isResult: message.topic == results)
         }
     }
@@ -88,17 +82,13 @@ final class EvidenceWatch: ClusterWatch {
     private func take(_ message: borrowing Message, _ entry: inout DeadLetterEntry, isResult: Bool) {
         let moment = WallTime(milliseconds: message.timestampMilliseconds)
         guard isResult else {
-            var headers = HeaderList()
-            message.forEachHeader { headers.append(name: $0, value: $1) }
-            entry.fill(
-                partition: message.partition, offset: message.offset, timestamp: moment, key: message.keyCopy,
-                value: nil, headers: headers)
+            entry.fill(message)
             // Others wait for a moment of their own, or behind their user's.
             guard entry.text(.reason).flatMap(RetryReason.init)?.isFailure ?? false else { return }
             let traits = NotificationTraits(retry: &entry)
             state.withLock { $0.add(failing: traits, at: moment) }
             if entry.replays > 0, let origin = entry.text(.origin) {
-                let next = headers.lastValue(named: HeaderName.notBefore.literal)?.decimal
+                let next = entry.headers.lastValue(named: HeaderName.notBefore.literal)?.decimal
                 let replay = OpenReplay(
                     origin: NotificationTraits.cut(origin), services: traits.services, status: traits.status,
                     detail: traits.detail, answeredAt: moment, nextCall: next.map { WallTime(milliseconds: $0) })

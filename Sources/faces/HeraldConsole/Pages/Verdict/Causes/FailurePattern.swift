@@ -14,6 +14,11 @@ struct FailurePattern: Sendable, Equatable {
         var percent: Int
     }
 
+    struct UserStart: Sendable, Equatable {
+        var text: String
+        var percent: Int
+    }
+
     private static let leastShare = 0.5
     private static let nearlyAll = 0.95
     private static let deliveredShare = 0.5
@@ -29,16 +34,15 @@ struct FailurePattern: Sendable, Equatable {
     let hasMoreUsers: Bool
     let parts: [Part]
     /// How their users' names begin, and for how many percent of the users.
-    let userStart: (text: String, percent: Int)?
+    let userStart: UserStart?
     let first: WallTime?
-    let last: WallTime?
 
     /// `nil` when nothing failed.
     init?(failed: TraitTally, delivered: TraitTally) {
         guard failed.total > 0 else { return nil }
         total = failed.total
         (userCount, hasMoreUsers) = (failed.userCount, failed.hasMoreUsers)
-        (first, last) = (failed.first, failed.last)
+        first = failed.first
         let isComparable = delivered.total >= Self.leastDelivered
         var parts = TraitTally.Field.allCases.compactMap { field -> Part? in
             guard let (value, share) = failed.mostCommon(field) else { return nil }
@@ -58,15 +62,8 @@ struct FailurePattern: Sendable, Equatable {
         userStart = isComparable ? Self.userStart(failed, delivered) : nil
     }
 
-    static func == (left: Self, right: Self) -> Bool {
-        left.total == right.total && left.userCount == right.userCount && left.hasMoreUsers == right.hasMoreUsers
-            && left.parts == right.parts && left.userStart?.text == right.userStart?.text
-            && left.userStart?.percent == right.userStart?.percent && left.first == right.first
-            && left.last == right.last
-    }
-
     /// The longest beginning that nearly all users' names share, unless others' names begin so, too.
-    private static func userStart(_ failed: TraitTally, _ delivered: TraitTally) -> (text: String, percent: Int)? {
+    private static func userStart(_ failed: TraitTally, _ delivered: TraitTally) -> UserStart? {
         guard failed.starts.count >= leastUsers else { return nil }
         var bytes: [UInt8] = []
         var rest = failed.starts
@@ -82,7 +79,7 @@ struct FailurePattern: Sendable, Equatable {
         while !bytes.isEmpty, String(validating: bytes, as: UTF8.self) == nil { bytes.removeLast() }
         let share = failed.share(ofUsersBeginning: bytes)
         guard !bytes.isEmpty, delivered.share(ofUsersBeginning: bytes) <= deliveredShare * share else { return nil }
-        return (String(decoding: bytes, as: UTF8.self), Int(share * 100))
+        return UserStart(text: String(decoding: bytes, as: UTF8.self), percent: Int(share * 100))
     }
 
     /// For people, in the middle of a sentence; `nil` when failures have nothing in common that deliveries have not.
@@ -142,20 +139,8 @@ struct FailurePattern: Sendable, Equatable {
 
     var json: JSONValue {
         .present([
-            .init("words", words().map { .string($0) } ?? .null), .init("count", .integer(total)),
-            .init("users", .integer(userCount)), .init("hasMoreUsers", .bool(hasMoreUsers)),
-            .init("first", first.map { .string($0.text) } ?? .null),
-            .init("last", last.map { .string($0.text) } ?? .null),
-            .init("condition", condition.map { .string($0) } ?? .null),
-            .init(
-                "parts",
-                .array(
-                    parts.map {
-                        [
-                            "field": .string($0.field.rawValue), "value": .string(SafeText.escaped($0.value)),
-                            "percent": .integer($0.percent),
-                        ]
-                    })),
+            .init("words", .text(words())), .init("count", .integer(total)), .init("users", .integer(userCount)),
+            .init("condition", .text(condition)),
         ])
     }
 

@@ -1,3 +1,5 @@
+import HeraldEvents
+import HeraldReplay
 import HeraldTime
 
 /// How often each value of each trait occurs among notifications, in bounded memory.
@@ -28,9 +30,6 @@ struct TraitTally: Sendable, Equatable {
     /// How the names of some users begin: any users.
     private(set) var starts: [UInt64] = []
 
-    init() {}
-
-    /// Counts one.
     mutating func add(_ traits: NotificationTraits, at moment: WallTime) {
         add(traits, times: 1)
         add(user: traits.user)
@@ -76,7 +75,6 @@ struct TraitTally: Sendable, Equatable {
 
     var userCount: Int { users.count }
 
-    /// The value that most of them have.
     func mostCommon(_ field: Field) -> (value: String, share: Double)? {
         guard total > 0 else { return nil }
         // The name decides between equals, so that the answer does not jump.
@@ -84,7 +82,6 @@ struct TraitTally: Sendable, Equatable {
             .map { ($0.key, min(1, Double($0.value) / Double(total))) }
     }
 
-    /// How large a part has this value.
     func share(of value: String, _ field: Field) -> Double {
         total > 0 ? min(1, Double(counts[field]?[value] ?? 0) / Double(total)) : 0
     }
@@ -119,5 +116,59 @@ extension [String: Int] {
         let least = Swift.min(times, values.min() ?? 0)
         self = mapValues { $0 - least }.filter { $0.value > 0 }
         if times > least { self[value] = times - least }
+    }
+}
+
+/// What notifications that failed are told apart by from those that were delivered.
+struct NotificationTraits: Sendable, Equatable {
+    /// Longer texts are cut: they come from events and backends.
+    private static let textLimit = 200
+
+    var services: [String] = []
+    var reason: String?
+    var status: Int64?
+    var detail: String?
+    var source: String?
+    var campaign: String?
+    var user: UserMark?
+
+    init() {}
+
+    init(_ result: NotificationResult) {
+        services = result.pushService.map { [$0] } ?? []
+        reason = result.reason?.rawValue
+        status = result.status.map(Int64.init)
+        detail = result.detail.map(Self.cut)
+        source = result.source.map(Self.cut)
+        campaign = result.campaign.map(Self.cut)
+        user = result.user.map(UserMark.init)
+    }
+
+    /// Those of a record of a retry topic, whose headers are a dead letter's.
+    init(retry entry: inout DeadLetterEntry) {
+        services = entry.pushServices
+        status = entry.number(.status)
+        detail = entry.text(.detail).map(Self.cut)
+        source = entry.source.map(Self.cut)
+        campaign = entry.campaign.map(Self.cut)
+        user = entry.text(of: .user).map(UserMark.init)
+    }
+
+    static func cut(_ text: String) -> String { String(text.prefix(textLimit)) }
+}
+
+/// As much of a user as tells users apart, and how the name begins.
+struct UserMark: Hashable, Sendable {
+    /// 64 bits of a keyed hash.
+    var hash: UInt64
+    /// The first eight bytes, the first one the highest; zeros behind a shorter name.
+    var start: UInt64
+}
+
+extension UserMark {
+    init(_ user: String) {
+        let bytes = Array(user.utf8)
+        hash = Condition.TextSet.hash(bytes.span.bytes)
+        start = bytes.prefix(8).enumerated().reduce(0) { $0 | UInt64($1.element) << (56 - 8 * UInt64($1.offset)) }
     }
 }

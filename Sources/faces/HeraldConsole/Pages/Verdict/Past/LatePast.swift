@@ -26,7 +26,6 @@ struct Lateness: Sendable, Equatable {
     }
 }
 
-/// A time in which many events came late.
 struct LateRun: Sendable, Equatable {
     /// When the first of them was due; the earliest twentieth is left out: retries of a single user may be hours old.
     var from: WallTime
@@ -126,7 +125,6 @@ struct LatePast: Sendable, Equatable {
         if count == 0 { isFull = false }
     }
 
-    /// What is told of the day.
     struct Report: Sendable, Equatable {
         /// The times in which many came late, the first first.
         var runs: [LateRun] = []
@@ -135,7 +133,6 @@ struct LatePast: Sendable, Equatable {
         /// How many deliveries were looked at, and of about how many.
         var lookedAt = 0
         var delivered = 0
-        /// Whether the whole day was looked at.
         var isComplete = false
     }
 
@@ -143,18 +140,13 @@ struct LatePast: Sendable, Equatable {
         let all = late.values.flatMap(\.values).sorted { ($0.due, $0.completed) < ($1.due, $1.completed) }
         var byMinute: [Int64: Double] = [:]
         for one in all { byMinute[Self.minute(one.due), default: 0] += one.deliveries }
-        var scattered: [Late] = []
-        var chained: [Late] = []
-        for one in all {
+        func isOfMany(_ one: Late) -> Bool {
             let minute = Self.minute(one.due)
-            if isMuch(byMinute[minute] ?? 0, of: prompt[minute] ?? 0) {
-                chained.append(one)
-            } else {
-                scattered.append(one)
-            }
+            return isMuch(byMinute[minute] ?? 0, of: prompt[minute] ?? 0)
         }
+        var scattered = all.filter { !isOfMany($0) }
         var report = Report()
-        for members in Self.chains(chained) {
+        for members in Self.chains(all.filter(isOfMany)) {
             if let run = run(members) { report.runs.append(run) } else { scattered += members }
         }
         let isExact = !isFull && quarters.values.allSatisfy(\.isWhole)

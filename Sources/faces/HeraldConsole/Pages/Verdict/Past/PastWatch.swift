@@ -2,6 +2,7 @@ import HeraldEvents
 import HeraldKafka
 import HeraldThreads
 import HeraldTime
+import HeraldTimeline
 import HeraldTools
 
 /// Finds out which events of the last day came late, on a thread of its own: by their results, and by the requests of those
@@ -12,7 +13,6 @@ import HeraldTools
 final class PastWatch: ClusterWatch {
     static let threadName = "console-past"
     private static let turn = Duration.seconds(15)
-    private static let pauseAfterFailure = Duration.seconds(5)
     private static let questionTimeout = Milliseconds.seconds(4)
     /// A reading ends after so long, whatever is left.
     private static let patience = Duration.seconds(30)
@@ -26,7 +26,6 @@ final class PastWatch: ClusterWatch {
     /// A quarter of an hour is looked at until so long after its end: transactions become readable late.
     private static let settledAfter: Milliseconds = .minutes(2)
 
-    /// What was read so far.
     private struct Progress {
         var past = LatePast()
         /// Quarters of an hour that are over and were read.
@@ -47,20 +46,14 @@ final class PastWatch: ClusterWatch {
         }
     }
 
-    /// The partitions that there are.
-    private struct Places {
-        var results: [TopicPartition]
-        var requests: Set<TopicPartition>
-    }
+    private typealias Places = (results: [TopicPartition], requests: Set<TopicPartition>)
 
     private let plan: NowPlan
-    private let decoder: RecordDecoder
     private let state = Guarded(LatePast.Report())
     let wakeup: Wakeup
 
-    init(_ plan: NowPlan, decoder: RecordDecoder) throws(SystemError) {
+    init(_ plan: NowPlan) throws(SystemError) {
         self.plan = plan
-        self.decoder = decoder
         wakeup = try Wakeup()
     }
 
@@ -68,10 +61,7 @@ final class PastWatch: ClusterWatch {
 
     func run() {
         var progress = Progress()
-        repeat {
-            // Topics that are missing or forbidden, and brokers that are away, are looked at again.
-            try? follow(&progress)
-        } while !wakeup.wait(for: Self.pauseAfterFailure)
+        repeated { try follow(&progress) }
     }
 
     private func follow(_ progress: inout Progress) throws {
@@ -113,8 +103,8 @@ final class PastWatch: ClusterWatch {
         func partitions(_ topic: String) throws -> [TopicPartition] {
             try reader.consumer.queries.partitions(of: topic, timeout: Self.questionTimeout)
         }
-        return Places(
-            results: try partitions(plan.topics.results), requests: Set(try plan.topics.requests.flatMap(partitions)))
+        let topics = plan.search.topics
+        return (try partitions(topics.results), Set(try topics.requests.flatMap(partitions)))
     }
 
     /// Reads what it has not read yet of this quarter of an hour.
@@ -185,7 +175,7 @@ final class PastWatch: ClusterWatch {
         _ round: [TopicPartition: Range<Int64>], _ weights: [TopicPartition: Double], _ places: Places,
         _ reader: TopicReader, _ deliveries: inout [PastDelivery]
     ) throws -> Bool {
-        let topic = plan.topics.results
+        let topic = plan.search.topics.results
         return try reader.read(round, within: Self.patience, unless: wakeup) { message in
             // A replay was not late, but failed first.
             guard let value = message.valueCopy, let result = try? NotificationResult(decoding: value),
@@ -244,7 +234,7 @@ final class PastWatch: ClusterWatch {
         guard let value = message.valueCopy else { return published }
         var headers = HeaderList()
         message.forEachHeader { headers.append(name: $0, value: $1) }
-        _ = decoder.decode(
+        _ = plan.search.decoder.decode(
             topicKind: .request, topic: place.topic, partition: place.partition, offset: message.offset,
             value: value.span.bytes, headers: headers, into: &event)
         guard let published else { return event.notBefore?.credible(now: now) }

@@ -149,7 +149,7 @@ struct LateTellerTests {
     private static func log(_ findings: ToldFinding...) -> VerdictLog {
         var log = VerdictLog()
         for second in [384, 390] as [Int64] {
-            for finding in findings { log.note(Verdict(finding), now: at(second)) }
+            for finding in findings { log.note(Verdict(first: finding), now: at(second)) }
         }
         return log
     }
