@@ -33,7 +33,7 @@ extension Settings {
     /// What the pages Verdict and Now watch.
     private var nowPlan: NowPlan {
         NowPlan(
-            topics: topicNames, delays: retryDelayNames, group: kafka.group,
+            topics: topicNames, delays: retry.delays, group: kafka.group,
             reach: ClusterReach(bootstrapServers: kafka.bootstrapServers, patience: NowPlan.patience),
             clientProperties: KafkaClientSettings.common(self),
             groupProperties: KafkaClientSettings.doctorReader(self),
