@@ -201,7 +201,12 @@ let package = Package(
             ]),
 
         // Settings, command line, the program.
-        module("app", "HeraldSettings", ["CYAML", "HeraldText", "HeraldThreads"]),
+        module(
+            "app", "HeraldSettings",
+            [
+                "CYAML", "HeraldBackend", "HeraldCore", "HeraldEvents", "HeraldHTTP", "HeraldHub", "HeraldTelemetry",
+                "HeraldText", "HeraldThreads", "HeraldTime",
+            ]),
         module("faces", "HeraldCommandLine", ["HeraldText"]),
         .executableTarget(
             name: "herald",
@@ -278,7 +283,9 @@ let package = Package(
                 "HeraldSandbox", "HeraldText", "HeraldThreads",
             ]),
         tests("base/HeraldTextTests", "HeraldTextTests", ["HeraldText"]),
-        tests("app/HeraldSettingsTests", "HeraldSettingsTests", ["HeraldSettings", "HeraldText"]),
+        tests(
+            "app/HeraldSettingsTests", "HeraldSettingsTests",
+            ["HeraldEvents", "HeraldHub", "HeraldSettings", "HeraldText", "HeraldTime"]),
         tests(
             "faces/HeraldCommandLineTests", "HeraldCommandLineTests",
             ["HeraldCommandLine", "HeraldText", "HeraldThreads"]),

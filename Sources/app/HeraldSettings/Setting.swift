@@ -1,7 +1,7 @@
-import HeraldText
+package import HeraldText
 
 /// The time at which a change in the file takes effect in a running worker.
-enum SettingReload: Sendable, Equatable {
+package enum SettingReload: Sendable, Equatable {
     case needsRestart
     /// After a SIGHUP.
     case live
@@ -12,62 +12,50 @@ enum SettingReload: Sendable, Equatable {
 }
 
 /// One declared setting: all information for loading, checking and documentation.
-package struct Setting<Value: Sendable>: AnySetting {
-    let path: String
-    let summary: String
-    let standardText: String?
-    let traits: SettingTraits
-    let reload: SettingReload
-    private let decodeAny: @Sendable (SettingNode, inout SettingsReport) -> (any Sendable)?
-    private let showAny: @Sendable (any Sendable) -> JSONValue
-    private let isSameAny: @Sendable (any Sendable, any Sendable) -> Bool
-    private let unpack: @Sendable ((any Sendable)?) -> Value?
+package struct Setting<Value: Sendable & Equatable>: AnySetting {
+    package let path: String
+    package let summary: String
+    package let standardText: String?
+    /// Its value when no source sets it.
+    let standard: Value
+    let type: SettingType<Value>
+    package let reload: SettingReload
 
     /// A setting that always has a value; `standard` is the default as written in a flag.
     init(
         _ path: String, _ type: SettingType<Value>, default standard: String, _ summary: String,
         reload: SettingReload = .needsRestart
-    ) where Value: Equatable {
-        self.init(path, type, standard, summary, reload) { $0 as? Value }
+    ) {
+        var report = SettingsReport(source: .standard, path: path)
+        guard let value = type.decode(SettingNode(texts: [standard], shape: type.traits.shape), &report) else {
+            preconditionFailure("the default of \(path) is refused: \(report.mistakes)")
+        }
+        (self.path, self.type, self.summary, self.reload) = (path, type, summary, reload)
+        (self.standard, standardText) = (value, standard)
     }
 
     /// A setting that may be absent.
-    init<Present: Sendable & Equatable>(
+    init<Present>(
         _ path: String, optional type: SettingType<Present>, _ summary: String, reload: SettingReload = .needsRestart
     ) where Value == Present? {
-        self.init(path, type, nil, summary, reload) { .some($0 as? Present) }
+        (self.path, self.type, self.summary, self.reload) = (path, type.optional, summary, reload)
+        (standard, standardText) = (nil, nil)
     }
 
-    private init<Present: Sendable & Equatable>(
-        _ path: String, _ type: SettingType<Present>, _ standard: String?, _ summary: String, _ reload: SettingReload,
-        unpack: @escaping @Sendable ((any Sendable)?) -> Value?
-    ) {
-        self.path = path
-        self.summary = summary
-        self.reload = reload
-        standardText = standard
-        traits = type.traits
-        decodeAny = { [decode = type.decode] node, report in decode(node, &report) }
-        showAny = { [show = type.show] value in (value as? Present).map(show) ?? .null }
-        isSameAny = { left, right in
-            guard let left = left as? Present, let right = right as? Present else { return false }
-            return left == right
-        }
-        self.unpack = unpack
+    package var traits: SettingTraits { type.traits }
+    package var standardValue: any Sendable { standard }
+
+    package func decode(_ node: SettingNode, _ report: inout SettingsReport) -> (any Sendable)? {
+        type.decode(node, &report)
     }
 
-    func decode(_ node: SettingNode, _ report: inout SettingsReport) -> (any Sendable)? { decodeAny(node, &report) }
+    package func show(_ value: any Sendable) -> JSONValue { (value as? Value).map(type.show) ?? .null }
 
-    func show(_ value: any Sendable) -> JSONValue { showAny(value) }
-
-    func isSame(_ left: any Sendable, _ right: any Sendable) -> Bool { isSameAny(left, right) }
-
-    /// The stored value in its own type; nil only when a setting with a default has none.
-    func typed(_ stored: (any Sendable)?) -> Value? { unpack(stored) }
+    package func isSame(_ left: any Sendable, _ right: any Sendable) -> Bool { left as? Value == right as? Value }
 }
 
 /// A setting with its value's type hidden, for the table.
-protocol AnySetting: Sendable {
+package protocol AnySetting: Sendable {
     /// Its name, `retry.maxElapsed`.
     var path: String { get }
     /// Its effect, in one sentence.
@@ -78,6 +66,8 @@ protocol AnySetting: Sendable {
     var traits: SettingTraits { get }
     /// The time at which a change takes effect.
     var reload: SettingReload { get }
+    /// The default, decoded; `Optional.none` when the setting may be absent.
+    var standardValue: any Sendable { get }
     /// Reads a value of the right type; nil with a mistake in the report.
     func decode(_ node: SettingNode, _ report: inout SettingsReport) -> (any Sendable)?
     /// A value from ``decode(_:_:)`` for display, without secrets.
@@ -91,20 +81,8 @@ extension AnySetting {
     var variable: String { SettingNames.variable(path) }
 
     /// The flag that sets it, without dashes, `retry-max-elapsed`.
-    var flag: String { SettingNames.flag(path) }
+    package var flag: String { SettingNames.flag(path) }
 
     /// Its effect, for documents, with a mark if it is live.
     var documentation: String { reload.isLive ? summary + " *Live.*" : summary }
-
-    /// The default, decoded.
-    ///
-    /// A default that does not decode is a mistake in the table, which the first load finds.
-    var standardValue: (any Sendable)? {
-        guard let standardText else { return nil }
-        var report = SettingsReport(source: .standard, path: path)
-        guard let value = decode(SettingNode(texts: [standardText], shape: traits.shape), &report) else {
-            preconditionFailure("the default of \(path) is refused: \(report.mistakes)")
-        }
-        return value
-    }
 }

@@ -1,3 +1,9 @@
+package import HeraldBackend
+package import HeraldCore
+package import HeraldEvents
+package import HeraldHTTP
+package import HeraldHub
+package import HeraldTelemetry
 package import HeraldText
 
 /// Every setting, declared once.
@@ -7,7 +13,12 @@ package import HeraldText
 package struct SettingsTable: SettingsDeclarations {
     static let declared = SettingsTable()
     /// All settings in the order of their declarations.
-    static let all = settings(in: declared)
+    package static let all = settings(in: declared)
+
+    private static let byPath = Dictionary(uniqueKeysWithValues: all.map { ($0.path, $0) })
+
+    /// The setting with this path; nil without one.
+    package static func setting(_ path: String) -> (any AnySetting)? { byPath[path] }
 
     /// The settings of a section in the order of their declarations.
     static func settings(in section: any SettingsDeclarations) -> [any AnySetting] {
@@ -86,7 +97,7 @@ package struct SettingsTable: SettingsDeclarations {
                 "kafka.auth.scope", optional: .text(.line(1_024)),
                 "The scope of the token of kind oauthbearer; several with spaces between.")
             package let clientAuthentication = Setting(
-                "kafka.auth.clientAuthentication", .choice(ClientAuthentication.self), default: "basic",
+                "kafka.auth.clientAuthentication", .choice(ClientCredentials.Authentication.self), default: "basic",
                 "The place of the client's id and secret in a token request: a header (basic) or the form (post).")
             package let caFile = Setting(
                 "kafka.auth.caFile", optional: .file,
@@ -162,7 +173,7 @@ package struct SettingsTable: SettingsDeclarations {
                 + "at a time, over HTTP/2 16, and more once there may be no other one. 0: as many as "
                 + "delivery.maxInFlight.")
         package let http = Setting(
-            "backend.http", .choice(BackendHTTP.self), default: "auto",
+            "backend.http", .choice(HTTPVersions.self), default: "auto",
             "The HTTP version for the backend: auto (2 where the backend agrees to it over TLS, else 1.1), 1.1, or 2 "
                 + "(agreed on by ALPN with TLS, by prior knowledge without).")
         package let proxy = Setting(
@@ -243,7 +254,7 @@ package struct SettingsTable: SettingsDeclarations {
                 "backend.auth.scope", optional: .text(.line(1_024)),
                 "The scope of the token of kind oauth2, such as api://backend/.default; several with spaces between.")
             package let clientAuthentication = Setting(
-                "backend.auth.clientAuthentication", .choice(ClientAuthentication.self), default: "post",
+                "backend.auth.clientAuthentication", .choice(ClientCredentials.Authentication.self), default: "post",
                 "The place of the client's id and secret in a token request: the form (post) or a header (basic).")
             package let caFile = Setting(
                 "backend.auth.caFile", optional: .file,
@@ -280,7 +291,7 @@ package struct SettingsTable: SettingsDeclarations {
                 + "without transactions)."
         )
         package let ordering = Setting(
-            "delivery.ordering", .choice(DeliveryOrdering.self), default: "key",
+            "delivery.ordering", .choice(Ordering.self), default: "key",
             "The events that are sent in order: one user's (key), one partition's (partition), or none.")
         package let lanes = Setting(
             "delivery.lanes", .wholeNumber(1...64), default: "1",
@@ -319,8 +330,8 @@ package struct SettingsTable: SettingsDeclarations {
         package let delays = Setting(
             "retry.delays",
             .list(
-                of: .retryDelay(.milliseconds(1)...(.seconds(7 * 86_400))), count: 1...20, unique: { $0.text }
-            ).increasing(\.duration), default: "5s,30s,5m,30m,2h",
+                of: .retryDelay(.milliseconds(1)...(.seconds(7 * 86_400))), count: 1...20, unique: { $0.description }
+            ).increasing(\.length), default: "5s,30s,5m,30m,2h",
             "The delays before later calls, with one retry topic each, named as written here.")
         package let maxElapsed = Setting(
             "retry.maxElapsed", .duration(.seconds(1)...(.seconds(30 * 86_400))), default: "24h",

@@ -7,44 +7,53 @@ struct SettingsValues {
         let place: SettingsPlace
         /// The place of each key of a map.
         let keys: [String: SettingsPlace]
-        let rank: Rank
-    }
-
-    /// The source of a value; a later one wins.
-    enum Rank: Int, Comparable {
-        case file
-        case environment
-        case flag
-
-        static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
     }
 
     private var stored: [String: Stored] = [:]
     private var mistaken: Set<String> = []
 
-    /// Sets a value, overriding earlier sources; sources are read in rising rank.
-    mutating func set(
-        _ setting: any AnySetting, _ value: any Sendable, at place: SettingsPlace, keys: [String: SettingsPlace] = [:],
-        rank: Rank
-    ) {
-        stored[setting.path] = Stored(value: value, place: place, keys: keys, rank: rank)
+    /// Reads a setting's value from a source, overriding earlier ones; returns what is wrong with it.
+    ///
+    /// Rules over several settings ignore a setting of which a source's value was refused.
+    mutating func read(
+        _ setting: any AnySetting, _ node: SettingNode, from source: SettingsPlace
+    ) -> [SettingsMistake] {
+        var report = SettingsReport(source: source, path: setting.path)
+        if let value = setting.decode(node, &report) {
+            var keys: [String: SettingsPlace] = [:]
+            if case .map(let entries) = node.content {
+                for entry in entries { keys[entry.key] = report.place(of: entry.position) }
+            }
+            stored[setting.path] = Stored(value: value, place: report.place(of: node.position), keys: keys)
+        } else {
+            mistaken.insert(setting.path)
+        }
+        return report.mistakes
     }
 
-    /// Notes that a source's value was refused, so that rules over several settings ignore it.
-    mutating func markMistaken(_ setting: any AnySetting) { mistaken.insert(setting.path) }
+    /// Reads the flags, by their names without dashes.
+    mutating func read(flags: [String: [String]]) -> [SettingsMistake] {
+        SettingsTable.all.flatMap { setting -> [SettingsMistake] in
+            guard let texts = flags[setting.flag] else { return [] }
+            return read(setting, SettingNode(texts: texts, shape: setting.traits.shape), from: .flag(setting.flag))
+        }
+    }
 
     /// The effective value: the written one, else the default.
-    subscript<Value>(_ setting: Setting<Value>) -> Value {
-        guard let value = setting.typed(stored[setting.path]?.value ?? setting.standardValue) else {
-            preconditionFailure("\(setting.path) has no value of its type")
-        }
-        return value
-    }
+    subscript<Value>(_ setting: Setting<Value>) -> Value { stored[setting.path]?.value as? Value ?? setting.standard }
 
     /// The effective value; nil when a source's value was refused.
     func valid<Value>(_ setting: Setting<Value>) -> Value? {
         mistaken.contains(setting.path) ? nil : self[setting]
     }
+
+    /// The same of a setting that may be absent.
+    func valid<Present>(_ setting: Setting<Present?>) -> Present? {
+        mistaken.contains(setting.path) ? nil : self[setting]
+    }
+
+    /// Whether a source's value was refused.
+    func isMistaken(_ setting: any AnySetting) -> Bool { mistaken.contains(setting.path) }
 
     /// Whether any source wrote the setting, validly or not.
     func isWritten(_ setting: any AnySetting) -> Bool {
@@ -60,20 +69,13 @@ struct SettingsValues {
         return key.flatMap { stored.keys[$0] } ?? stored.place
     }
 
-    /// The source of the effective value; nil for the default.
-    func rank(_ setting: any AnySetting) -> Rank? { stored[setting.path]?.rank }
-
     /// Whether two sets of settings have the same effective value.
     func isSame(_ setting: any AnySetting, in other: Self) -> Bool {
-        guard let mine = value(setting), let others = other.value(setting) else {
-            return value(setting) == nil && other.value(setting) == nil
-        }
-        return setting.isSame(mine, others)
+        setting.isSame(value(setting), other.value(setting))
     }
 
-    private func value(_ setting: any AnySetting) -> (any Sendable)? {
-        if let stored = stored[setting.path] { return stored.value }
-        return setting.standardValue
+    private func value(_ setting: any AnySetting) -> any Sendable {
+        stored[setting.path]?.value ?? setting.standardValue
     }
 
     /// Copies a setting from others, with its place.
@@ -83,7 +85,7 @@ struct SettingsValues {
 
     /// The effective value for people, secrets masked; `null` when absent.
     func shown(_ setting: any AnySetting) -> EffectiveSetting {
-        EffectiveSetting(path: setting.path, value: value(setting).map(setting.show) ?? .null, place: place(setting))
+        EffectiveSetting(path: setting.path, value: setting.show(value(setting)), place: place(setting))
     }
 }
 
@@ -105,7 +107,7 @@ struct SecretPair {
 extension SettingsValues {
     /// The source of the secret; the setting from the stronger source wins.
     func secret(_ pair: SecretPair) -> SecretSource? {
-        if let path = self[pair.file], rank(pair.file) ?? .file >= rank(pair.literal) ?? .file { return .file(path) }
+        if let path = self[pair.file], place(pair.file).rank >= place(pair.literal).rank { return .file(path) }
         return self[pair.literal].map { .literal($0) }
     }
 }

@@ -12,23 +12,20 @@ enum GlobalOptions {
     /// The flags of all settings, for a command that uses some of them; empty for one that uses none.
     static func settings(used: UsedSettings) -> [OptionDeclaration] {
         guard !used.paths.isEmpty else { return [] }
-        return zip(SettingsFlag.all, settings).map { flag, option in
-            used.includes(flag.path) ? option : option.unused()
+        return zip(SettingsTable.all, settings).map { setting, option in
+            used.includes(setting.path) ? option : option.unused()
         }
     }
 
     /// The settings' flags; the settings themselves check the values.
-    private static let settings = SettingsFlag.all.map { flag in
-        let traits = ValueType<String>(
-            flag.placeholder, allowed: flag.placeholder, choices: flag.choices, isFile: flag.isFile, parse: { $0 }
-        ).traits
-        let toggle = ValueType<String>(
-            flag.placeholder, allowed: flag.placeholder, choices: flag.choices,
-            parse: { flag.choices.contains($0) ? $0 : nil }
-        ).traits
+    private static let settings = SettingsTable.all.map { setting in
+        let traits = setting.traits
+        let value = ValueType<String>(
+            traits.placeholder, allowed: traits.placeholder, choices: traits.choices, isFile: traits.isFile
+        ) { traits.isSwitch && !traits.choices.contains($0) ? nil : $0 }.traits
         return OptionDeclaration(
-            flag.name, form: flag.isSwitch ? .toggle(toggle) : .value(traits), isRepeatable: flag.isRepeatable,
-            standard: flag.standard, group: "Settings (see docs/SETTINGS.md; also in the file and the environment)",
-            flag.summary)
+            setting.flag, form: traits.isSwitch ? .toggle(value) : .value(value),
+            isRepeatable: traits.shape.isRepeatable, standard: setting.standardText.flatMap { $0.isEmpty ? nil : $0 },
+            group: "Settings (see docs/SETTINGS.md; also in the file and the environment)", setting.summary)
     }
 }

@@ -64,7 +64,7 @@ struct Invocation: Sendable {
         let sources = SettingsSources(
             file: parsed[GlobalOptions.config].map { .path($0) }, environment: environment,
             flags: parsed.options.merging(flags) { $1 })
-        return try Settings.load(sources, requiring: needs) { LibraryChecks.mistakes($0, requiring: needs) }
+        return try Settings.load(sources, requiring: needs) { LibraryChecks($0, requiring: needs).mistakes }
     }
 
     /// The directory for a copy of standard input.

@@ -17,7 +17,7 @@ struct UsedSettings: Sendable, ExpressibleByArrayLiteral {
     /// No settings: the command loads none.
     static let none: Self = []
 
-    static let all = Self(Array(Set(SettingsFlag.all.map { String($0.path.prefix { $0 != "." }) })))
+    static let all = Self(Array(Set(SettingsTable.all.map { String($0.path.prefix { $0 != "." }) })))
 
     static let cluster: Self = ["kafka.bootstrapServers", "kafka.group", "kafka.auth", "kafka.properties"]
 

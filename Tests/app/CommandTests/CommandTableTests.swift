@@ -41,7 +41,7 @@ struct CommandTableTests {
     @Test("A command that takes settings has a flag for each of them")
     func settings() throws {
         let path = try #require(CommandPath(root: CommandTable.root).descending(through: ["config", "check"]))
-        #expect(Set(path.options.map(\.name)).isSuperset(of: SettingsFlag.all.map(\.name)))
+        #expect(Set(path.options.map(\.name)).isSuperset(of: SettingsTable.all.map(\.flag)))
     }
 
     /// The options in a page of help.
@@ -60,15 +60,15 @@ struct CommandTableTests {
             guard let command = CommandTable.command(at: path.words) else { continue }
             for name in command.usedSettings.paths {
                 #expect(
-                    SettingsFlag.all.contains { command.usedSettings.includes($0.path) && $0.path.hasPrefix(name) },
+                    SettingsTable.all.contains { command.usedSettings.includes($0.path) && $0.path.hasPrefix(name) },
                     "\(name)")
             }
             let page = HelpPage.render(path, width: 100)
             let whole = HelpPage.render(path, width: 100, allSettings: true)
-            for flag in SettingsFlag.all {
-                let isHeeded = command.usedSettings.includes(flag.path)
-                #expect(Self.names(page).contains(flag.name) == isHeeded, "\(path.name) --\(flag.name)")
-                #expect(Self.names(whole).contains(flag.name) == !command.usedSettings.paths.isEmpty, "\(path.name)")
+            for setting in SettingsTable.all {
+                let isHeeded = command.usedSettings.includes(setting.path)
+                #expect(Self.names(page).contains(setting.flag) == isHeeded, "\(path.name) --\(setting.flag)")
+                #expect(Self.names(whole).contains(setting.flag) == !command.usedSettings.paths.isEmpty, "\(path.name)")
             }
         }
         let publish = try #require(CommandPath(root: CommandTable.root).descending(through: ["publish"]))

@@ -24,15 +24,15 @@ struct GeneratedDocumentsTests {
         #expect(throws: Never.self) { try JSONSerialization.jsonObject(with: Data(committed.utf8)) }
     }
 
-    @Test("Document and schema hold every setting, and its sentence ends with a full stop", arguments: SettingsFlag.all)
-    func complete(flag: SettingsFlag) throws {
-        #expect(Settings.document.contains("| `\(flag.path)` |"))
-        #expect(flag.summary.hasSuffix("."))
+    @Test("Document and schema hold every setting, and its sentence ends with a full stop", arguments: SettingsTable.all)
+    func complete(setting: any AnySetting) throws {
+        #expect(Settings.document.contains("| `\(setting.path)` |"))
+        #expect(setting.summary.hasSuffix("."))
         var schema = Settings.schema
-        for key in flag.path.split(separator: ".") {
-            schema = try #require(schema["properties"]?[String(key)], "\(flag.path)")
+        for key in setting.path.split(separator: ".") {
+            schema = try #require(schema["properties"]?[String(key)], "\(setting.path)")
         }
-        let texts = [flag.summary, flag.summary + " *Live.*"]
+        let texts = [setting.summary, setting.summary + " *Live.*"]
         #expect(texts.contains { schema["description"] == .string($0) })
     }
 
@@ -43,7 +43,7 @@ struct GeneratedDocumentsTests {
         let source = try String(contentsOf: table, encoding: .utf8)
         let declared = source.matches(of: #/package let (\w+) = Setting\(\s+"([\w.]+)"/#)
         #expect(declared.count > 50)
-        #expect(declared.map { String($0.2) } == SettingsFlag.all.map(\.path))
+        #expect(declared.map { String($0.2) } == SettingsTable.all.map(\.path))
         for match in declared { #expect(match.2.hasSuffix(".\(match.1)"), "\(match.2) has another name in Swift") }
     }
 

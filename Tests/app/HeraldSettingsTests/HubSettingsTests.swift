@@ -1,4 +1,5 @@
 import Foundation
+import HeraldHub
 import HeraldSettings
 import HeraldText
 import Testing

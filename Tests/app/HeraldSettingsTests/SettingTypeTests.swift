@@ -1,4 +1,6 @@
+import HeraldEvents
 import HeraldSettings
+import HeraldTime
 import Testing
 
 @Suite("The types of settings")
@@ -106,8 +108,8 @@ struct SettingTypeTests {
         #expect(url.description == "https://example.com:8443/base")
         #expect(settings.backend.statuses == [403: .rejected])
         #expect(settings.backend.aliases == ["fcm": "gcm"])
-        #expect(settings.retry.delays.map(\.text) == ["100ms", "60s"])
-        #expect(settings.retry.delays.map(\.duration) == [.milliseconds(100), .seconds(60)])
+        #expect(settings.retry.delays.map(\.description) == ["100ms", "60s"])
+        #expect(settings.retry.delays.map(\.length) == [.milliseconds(100), .seconds(60)])
         #expect(settings.topics.retry == "notifications.retry")
         #expect(settings.limits.eventBytes == 1_024)
     }

@@ -1,4 +1,5 @@
 import Foundation
+import HeraldEvents
 import HeraldSettings
 import HeraldText
 import Testing
@@ -15,7 +16,7 @@ struct SettingsSourcesTests {
         #expect(loaded.settings.retry.immediate == 3)
         #expect(loaded.settings.retry.replays == 2)
         #expect(loaded.settings.retry.maxElapsed == .seconds(3_600))
-        #expect(loaded.settings.retry.delays.map(\.text) == ["5s", "30s", "5m", "30m", "2h"])
+        #expect(loaded.settings.retry.delays.map(\.description) == ["5s", "30s", "5m", "30m", "2h"])
         let places = Dictionary(uniqueKeysWithValues: loaded.effective.map { ($0.path, $0.place.description) })
         #expect(places["retry.immediate"] == "flag --retry-immediate")
         #expect(places["retry.replays"] == "environment HERALD_RETRY_REPLAYS")
@@ -49,15 +50,15 @@ struct SettingsSourcesTests {
         ]
         #expect(mistakes(environment: links) == [])
         #expect(mistakes(environment: ["HERALD_X": "1"]) == ["environment HERALD_X: unknown setting"])
-        for flag in SettingsFlag.all {
-            let variable = "HERALD_" + flag.name.replacing("-", with: "_").uppercased()
+        for setting in SettingsTable.all {
+            let variable = "HERALD_" + setting.flag.replacing("-", with: "_").uppercased()
             #expect(mistakes(environment: [variable: "\u{1}"]) != [], "\(variable) is taken for a service link")
         }
     }
 
     @Test("Names in the environment and as flags follow the path and are unique")
     func names() {
-        let flags = Dictionary(uniqueKeysWithValues: SettingsFlag.all.map { ($0.path, $0.name) })
+        let flags = Dictionary(uniqueKeysWithValues: SettingsTable.all.map { ($0.path, $0.flag) })
         #expect(flags["retry.maxElapsed"] == "retry-max-elapsed")
         #expect(flags["backend.tls.caFile"] == "backend-tls-ca-file")
         #expect(Set(flags.values).count == flags.count)

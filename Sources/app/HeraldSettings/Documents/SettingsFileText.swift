@@ -33,7 +33,7 @@ extension LoadedSettings {
     package var openSecrets: [SettingsMistake] {
         zip(SettingsTable.all, effective).compactMap { setting, effective in
             guard effective.place != .standard, effective.value.compact.contains(Secret.mask) else { return nil }
-            let companion = SettingsTable.all.first { $0.path == setting.path + "File" }
+            let companion = SettingsTable.setting(setting.path + "File")
             return SettingsMistake(
                 place: effective.place, path: setting.path,
                 message: "holds a secret, which a settings file should not; "

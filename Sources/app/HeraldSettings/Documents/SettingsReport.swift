@@ -1,18 +1,10 @@
 /// The place of one source's value, and the mistakes found in reading it.
-struct SettingsReport {
-    /// One of the sources, and its way of naming a value's place.
-    enum Source {
-        case standard
-        case file(name: String)
-        case environment(variable: String)
-        case flag(name: String)
-    }
-
+package struct SettingsReport {
     private(set) var mistakes: [SettingsMistake] = []
-    private(set) var source: Source
-    private(set) var path: String
+    private let source: SettingsPlace
+    let path: String
 
-    init(source: Source, path: String = "") {
+    init(source: SettingsPlace, path: String = "") {
         self.source = source
         self.path = path
     }
@@ -33,11 +25,7 @@ struct SettingsReport {
     mutating func add(_ inner: Self) { mistakes += inner.mistakes }
 
     func place(of position: SettingNode.Position?) -> SettingsPlace {
-        switch source {
-        case .standard: .standard
-        case .file(let name): .file(name: name, line: position?.line ?? 1, column: position?.column ?? 1)
-        case .environment(let variable): .environment(variable)
-        case .flag(let name): .flag(name)
-        }
+        guard case .file(let name, let line, let column) = source else { return source }
+        return .file(name: name, line: position?.line ?? line, column: position?.column ?? column)
     }
 }

@@ -34,7 +34,7 @@ extension Settings {
     private static func schema(of setting: any AnySetting) -> JSONValue {
         var members: [JSONValue.Member] = [.init("description", .string(setting.documentation))]
         if case .object(let type) = setting.traits.schema { members += type }
-        if let standard = setting.standardValue { members.append(.init("default", setting.show(standard))) }
+        if setting.standardText != nil { members.append(.init("default", setting.show(setting.standardValue))) }
         return .object(members)
     }
 }

@@ -1,7 +1,7 @@
 import HeraldText
 
 /// A value as written, before any setting gives it a type: a scalar, a list or a map, with its place.
-struct SettingNode: Sendable {
+package struct SettingNode: Sendable {
     /// A one-based line and column of the settings file.
     struct Position: Sendable, Equatable {
         let line: Int
@@ -35,7 +35,7 @@ struct SettingNode: Sendable {
 
 extension SettingNode {
     /// The interpretation of one line of text, from the environment or a flag, as a node.
-    enum Shape: Sendable {
+    package enum Shape: Sendable {
         case scalar
         /// `a,b`; `\,` is a comma inside of an element.
         case list
@@ -43,6 +43,9 @@ extension SettingNode {
         case map
         /// `name,name=weight`.
         case weightedList
+
+        /// Whether a flag may be repeated, each adding to the list or map.
+        package var isRepeatable: Bool { self != .scalar }
     }
 
     /// Reads `texts` (several when a flag was repeated) in that shape.

@@ -6,15 +6,15 @@ struct SettingsFile {
     /// The maximum number of mistakes reported; the rest of the file is skipped.
     private static let mostMistakes = 100
 
-    private let name: String
-    private var report: SettingsReport
-
     /// A value of the file, not yet decoded.
     struct Found {
         let setting: any AnySetting
         let node: SettingNode
     }
 
+    /// Where the file itself is named.
+    let place: SettingsPlace
+    private var report: SettingsReport
     private(set) var found: [Found] = []
     /// Whether the file could not be read to its end, so that its settings are unknown.
     private(set) var isBroken = false
@@ -22,30 +22,22 @@ struct SettingsFile {
     /// The file's own mistakes: YAML, unknown keys, duplicate keys.
     var mistakes: [SettingsMistake] { report.mistakes }
 
-    /// Reads the file at that path, which also names it in mistakes.
-    init(path: String) {
-        self.init(empty: path)
+    init(_ source: SettingsSources.File) {
+        let name =
+            switch source {
+            case .path(let path): path
+            case .bytes(_, let name): name
+            }
+        place = .file(name: name, line: 1, column: 1)
+        report = SettingsReport(source: place)
         do throws(InputError) {
-            read(try BoundedFile.read(path, limit: Self.longest))
+            switch source {
+            case .path(let path): read(try BoundedFile.read(path, limit: Self.longest))
+            case .bytes(let bytes, _): read(bytes)
+            }
         } catch {
             refuseFile(error.message)
         }
-    }
-
-    /// Reads these bytes as the content of a file of that name.
-    init(name: String, bytes: [UInt8]) {
-        self.init(empty: name)
-        read(bytes)
-    }
-
-    private init(empty name: String) {
-        self.name = name
-        report = SettingsReport(source: .file(name: name))
-    }
-
-    /// A report for decoding one value.
-    func report(for setting: any AnySetting) -> SettingsReport {
-        SettingsReport(source: .file(name: name), path: setting.path)
     }
 
     /// A mistake of the file as a whole.
@@ -104,7 +96,7 @@ struct SettingsFile {
     }
 
     private mutating func accept(_ entry: SettingNode.Entry, path: String, section: String) {
-        if let setting = SettingsTable.all.first(where: { $0.path == path }) {
+        if let setting = SettingsTable.setting(path) {
             found.append(Found(setting: setting, node: entry.value))
         } else if SettingsTable.all.contains(where: { $0.path.hasPrefix(path + ".") }) {
             walk(entry.value, path: path)

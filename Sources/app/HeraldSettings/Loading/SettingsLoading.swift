@@ -11,22 +11,6 @@ package struct SettingsNeeds: OptionSet, Sendable {
     package static let backend = Self(rawValue: 1 << 1)
 }
 
-/// A mistake that only a library can detect, such as librdkafka in one of its properties.
-package struct LibraryMistake: Sendable, Equatable {
-    /// The setting, `kafka.properties`.
-    package let path: String
-    /// The key of the wrong entry, for a setting that is a map.
-    package let key: String?
-    /// The mistake and the allowed values; without secrets.
-    package let message: String
-
-    package init(path: String, key: String? = nil, message: String) {
-        self.path = path
-        self.key = key
-        self.message = message
-    }
-}
-
 /// The three sources of settings, the weakest first.
 package struct SettingsSources: Sendable {
     package enum File: Sendable {
@@ -65,58 +49,33 @@ extension Settings {
     /// - Parameter check: Returns the mistakes that libraries find; it sees the default in place of a refused value.
     package static func load(
         _ sources: SettingsSources, requiring needs: SettingsNeeds = [],
-        checking check: (Settings) -> [LibraryMistake] = { _ in [] }
+        checking check: (Settings) -> [SettingsMistake] = { _ in [] }
     ) throws(SettingsError) -> LoadedSettings {
         var values = SettingsValues()
         var mistakes: [SettingsMistake] = []
-
-        func decode(
-            _ node: SettingNode, _ setting: any AnySetting, _ report: SettingsReport, _ rank: SettingsValues.Rank
-        ) {
-            var report = report
-            if let value = setting.decode(node, &report) {
-                let place = report.place(of: node.position)
-                var keys: [String: SettingsPlace] = [:]
-                if case .map(let entries) = node.content {
-                    for entry in entries { keys[entry.key] = report.place(of: entry.position) }
-                }
-                values.set(setting, value, at: place, keys: keys, rank: rank)
-            } else {
-                values.markMistaken(setting)
-            }
-            mistakes += report.mistakes
-        }
-
         let file = sources.file.map(SettingsFile.init)
         if let file {
-            for found in file.found { decode(found.node, found.setting, file.report(for: found.setting), .file) }
-            mistakes = (file.mistakes + mistakes).sortedByPlace
+            mistakes = file.mistakes
+            for found in file.found { mistakes += values.read(found.setting, found.node, from: file.place) }
+            mistakes = mistakes.sortedByPlace
         }
         for (variable, text) in sources.environment.sorted(by: { $0.key < $1.key })
         where variable.hasPrefix(SettingNames.variablePrefix) {
             if let setting = SettingsTable.all.first(where: { $0.variable == variable }) {
-                let report = SettingsReport(source: .environment(variable: variable), path: setting.path)
-                decode(SettingNode(texts: [text], shape: setting.traits.shape), setting, report, .environment)
+                let node = SettingNode(texts: [text], shape: setting.traits.shape)
+                mistakes += values.read(setting, node, from: .environment(variable))
             } else if !SettingNames.isServiceLink(variable) {
                 let message = "unknown setting" + UnknownSetting.suggestion(forVariable: variable)
                 mistakes.append(SettingsMistake(place: .environment(variable), path: "", message: message))
             }
         }
-        for setting in SettingsTable.all {
-            guard let texts = sources.flags[setting.flag] else { continue }
-            let report = SettingsReport(source: .flag(name: setting.flag), path: setting.path)
-            decode(SettingNode(texts: texts, shape: setting.traits.shape), setting, report, .flag)
-        }
+        mistakes += values.read(flags: sources.flags)
 
         // A file that cannot be read to its end may have set more.
         let rules = SettingsRules(values, requiring: needs, isComplete: file?.isBroken != true)
         mistakes += rules.mistakes
         let settings = Settings(values: values)
-        let refused = check(settings).map { found in
-            SettingsMistake(
-                place: values.place(ofPath: found.path, key: found.key), path: found.path, message: found.message)
-        }
-        mistakes += refused.sortedByPlace
+        mistakes += check(settings).sortedByPlace
         guard mistakes.isEmpty else { throw SettingsError(mistakes: mistakes) }
         return LoadedSettings(
             settings: settings, warnings: rules.warnings, sharedFiles: rules.sharedFiles,
@@ -126,23 +85,18 @@ extension Settings {
     /// The same settings with some replaced by later information, by the names of their flags.
     package func replacing(_ flags: [String: [String]]) throws(SettingsError) -> Settings {
         var values = values
-        for setting in SettingsTable.all {
-            guard let texts = flags[setting.flag] else { continue }
-            var report = SettingsReport(source: .flag(name: setting.flag), path: setting.path)
-            let node = SettingNode(texts: texts, shape: setting.traits.shape)
-            guard let value = setting.decode(node, &report) else { throw SettingsError(mistakes: report.mistakes) }
-            values.set(setting, value, at: report.place(of: node.position), rank: .flag)
-        }
+        let mistakes = values.read(flags: flags)
+        guard mistakes.isEmpty else { throw SettingsError(mistakes: mistakes) }
         return Settings(values: values)
     }
-}
 
-extension SettingsFile {
-    fileprivate init(_ source: SettingsSources.File) {
-        switch source {
-        case .path(let path): self.init(path: path)
-        case .bytes(let bytes, let name): self.init(name: name, bytes: bytes)
-        }
+    /// A mistake that only a library can detect, such as librdkafka in one of its properties.
+    ///
+    /// - Parameters:
+    ///   - key: The key of the wrong entry, for a setting that is a map.
+    ///   - message: The mistake and the allowed values; without secrets.
+    package func mistake(at path: String, key: String? = nil, _ message: String) -> SettingsMistake {
+        SettingsMistake(place: values.place(ofPath: path, key: key), path: path, message: message)
     }
 }
 
@@ -152,11 +106,7 @@ extension [SettingsMistake] {
         func key(_ mistake: SettingsMistake) -> (Int, Int) {
             if case .file(_, let line, let column) = mistake.place { (line, column) } else { (0, 0) }
         }
-        return enumerated()
-            .sorted {
-                (key($0.element).0, key($0.element).1, $0.offset) < (key($1.element).0, key($1.element).1, $1.offset)
-            }
-            .map(\.element)
+        return sorted { key($0) < key($1) }
     }
 }
 

@@ -10,6 +10,16 @@ package enum SettingsPlace: Sendable, Equatable, CustomStringConvertible {
     /// A flag of the command line, without its dashes.
     case flag(String)
 
+    /// The strength of the source: the environment overrides the file, a flag overrides both.
+    var rank: Int {
+        switch self {
+        case .standard: 0
+        case .file: 1
+        case .environment: 2
+        case .flag: 3
+        }
+    }
+
     /// The place in words: `herald.yaml:12:7`, `environment HERALD_…`, `flag --…`, `default`.
     package var description: String {
         switch self {

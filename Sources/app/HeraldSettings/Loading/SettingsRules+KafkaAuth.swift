@@ -2,13 +2,10 @@ extension SettingsRules {
     /// `kafka.auth.*` beside `kafka.properties`.
     mutating func checkKafkaAuthentication() {
         guard let kind = values.valid(table.kafka.auth.kind), let properties = values.valid(table.kafka.properties)
-        else {
-            return
-        }
+        else { return }
         guard kind != .none else {
-            for setting in ofKinds where values.isWritten(setting) {
-                refuse(setting, "needs kafka.auth.kind")
-            }
+            for setting in SettingsTable.settings(in: table.kafka.auth)
+            where setting.standardText == nil && values.isWritten(setting) { refuse(setting, "needs kafka.auth.kind") }
             return
         }
         for (name, _) in properties.sorted where Self.isReplaced(name, by: kind) {
@@ -28,35 +25,29 @@ extension SettingsRules {
                 warn(table.kafka.properties, "credentials go to \(broker) unencrypted; use SASL_SSL")
             }
         }
-        if kind == .oauthbearer, let url = values.valid(table.kafka.auth.tokenURL) ?? nil,
-            let address = HTTPAddress(tokenURL: url)
-        {
-            warn(table.kafka.auth.tokenURL, ifExposed: address)
-        }
+        if kind == .oauthbearer { warnIfExposed(table.kafka.auth.tokenURL) }
     }
 
     /// Checks the settings and files that the kind requires.
     mutating func requireKafkaAuthentication() {
         guard let kind = values.valid(table.kafka.auth.kind) else { return }
+        let auth = table.kafka.auth
         let reason = "kafka.auth.kind is \(kind.rawValue)"
-        let secret: Setting<String?>
         switch kind {
-        case .none: return
+        case .none: break
         case .plain, .scramSHA256, .scramSHA512:
-            requireSet(table.kafka.auth.username, because: reason)
-            secret = table.kafka.auth.passwordFile
+            requireSet(auth.username, because: reason)
+            requireSecret(auth.passwordFile, because: reason)
         case .oauthbearer:
-            requireSet(table.kafka.auth.tokenURL, because: reason)
-            requireSet(table.kafka.auth.clientID, because: reason)
-            requireReadable([table.kafka.auth.caFile])
-            secret = table.kafka.auth.clientSecretFile
+            requireSet(auth.tokenURL, because: reason)
+            requireSet(auth.clientID, because: reason)
+            requireReadable([auth.caFile])
+            requireSecret(auth.clientSecretFile, because: reason)
         case .certificate:
-            requireSet(table.kafka.auth.certificateFile, because: reason)
-            requireSet(table.kafka.auth.keyFile, because: reason)
-            return requireReadable([table.kafka.auth.certificateFile, table.kafka.auth.keyFile])
+            requireSet(auth.certificateFile, because: reason)
+            requireSet(auth.keyFile, because: reason)
+            requireReadable([auth.certificateFile, auth.keyFile])
         }
-        requireSet(secret, because: reason)
-        if let path = values.valid(secret) ?? nil { checkReadable(.file(path), secret) }
     }
 
     /// A broker on another machine; nil without one.
@@ -65,15 +56,6 @@ extension SettingsRules {
             let place = address.firstRange(of: "://").map { address[$0.upperBound...] } ?? address[...]
             return (try? HTTPAddress("http://\(place)"))?.isLoopback != true
         }
-    }
-
-    /// The settings that only some kinds use.
-    private var ofKinds: [any AnySetting] {
-        let auth = table.kafka.auth
-        return [
-            auth.username, auth.passwordFile, auth.tokenURL, auth.clientID, auth.clientSecretFile, auth.scope,
-            auth.caFile, auth.certificateFile, auth.keyFile,
-        ]
     }
 
     private static func isReplaced(_ property: String, by kind: KafkaAuthenticationKind) -> Bool {

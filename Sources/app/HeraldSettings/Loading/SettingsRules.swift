@@ -26,13 +26,21 @@ struct SettingsRules {
         checkNames(of: table.limits.pushServices)
         checkSecrets()
         checkTLS()
-        checkHub()
+        let target = values.valid(table.backend.kind)?.rules
+        target?.check(&self)
         checkTraces()
         if needs.contains(.kafka) {
             requireKafka()
             requireKafkaAuthentication()
         }
-        if needs.contains(.backend) { requireBackend() }
+        if needs.contains(.backend) {
+            target?.require(&self)
+            checkSecret(table.backend.proxyPasswordFile)
+            requireReadable([
+                table.backend.tls.caFile, table.backend.tls.certificateFile, table.backend.tls.keyFile,
+                table.backend.auth.caFile,
+            ])
+        }
         if needs.contains(.kafka), needs.contains(.backend) {
             checkReadable(.adminToken)
             checkTraceFiles()
@@ -64,8 +72,7 @@ struct SettingsRules {
         }
         for setting in [
             table.topics.results, table.topics.deadLetter, table.topics.campaigns, table.topics.state,
-            table.topics.audit, table.topics.feedback,
-            table.topics.retry,
+            table.topics.audit, table.topics.feedback, table.topics.retry,
         ] {
             if let name = values.valid(setting) { topics.append((setting, name)) }
         }
@@ -124,7 +131,8 @@ struct SettingsRules {
 
     private mutating func checkSecrets() {
         for pair in SecretPair.all {
-            if let rank = values.rank(pair.literal), rank == values.rank(pair.file) {
+            let rank = values.place(pair.literal).rank
+            if rank > 0, rank == values.place(pair.file).rank {
                 refuse(pair.file, "and \(pair.literal.path) are both set; one of them is enough")
             }
             if case .flag(let name) = values.place(pair.literal) {
@@ -134,42 +142,38 @@ struct SettingsRules {
                         + "use --\(pair.file.flag)")
             }
         }
-        if let path = values.valid(table.console.tokenFile) ?? nil { noteIfShared(path, table.console.tokenFile) }
-        if let url = values.valid(table.backend.url) ?? nil, !url.isTLS, !url.isLoopback,
-            let kind = values.valid(table.backend.auth.kind), kind != .none
-        {
-            warn(table.backend.url, "credentials go to \(url.host) unencrypted; use https://")
+        if let path = values.valid(table.console.tokenFile) { noteIfShared(path, table.console.tokenFile) }
+        let auth = table.backend.auth
+        if let url = values.valid(table.backend.url) {
+            if !url.isTLS, !url.isLoopback, let kind = values.valid(auth.kind), kind != .none {
+                warn(table.backend.url, "credentials go to \(url.host) unencrypted; use https://")
+            }
+            if let path = values.valid(table.backend.path), !path.isEmpty, url.basePath.hasSuffix(path) {
+                warn(
+                    table.backend.url,
+                    "ends with backend.path already: calls go to \(url.basePath)\(path); leave \(path) out of one of them"
+                )
+            }
         }
-        if let url = values.valid(table.backend.url) ?? nil, let path = values.valid(table.backend.path),
-            !path.isEmpty, url.basePath.hasSuffix(path)
-        {
-            warn(
-                table.backend.url,
-                "ends with backend.path already: calls go to \(url.basePath)\(path); leave \(path) out of one of them")
-        }
-        if values.valid(table.backend.auth.kind) == .oauth2, let url = values.valid(table.backend.auth.tokenURL) ?? nil,
-            let address = HTTPAddress(tokenURL: url)
-        {
-            warn(table.backend.auth.tokenURL, ifExposed: address)
-        }
+        if values.valid(auth.kind) == .oauth2 { warnIfExposed(auth.tokenURL) }
         checkProxy()
     }
 
     private mutating func checkProxy() {
-        guard let proxy = values.valid(table.backend.proxy) else { return }
-        let text = proxy?.reveal() ?? ""
+        let (proxy, file) = (table.backend.proxy, table.backend.proxyPasswordFile)
+        guard !values.isMistaken(proxy) else { return }
+        let text = values[proxy]?.reveal() ?? ""
         let user = text.lastIndex(of: "@").map { text[..<$0].drop { $0 != "/" }.dropFirst(2) }
-        if values.isWritten(table.backend.proxyPasswordFile) {
-            if user == nil { refuse(table.backend.proxyPasswordFile, "needs a user in backend.proxy (http://user@…)") }
-            if user?.contains(":") == true {
-                refuse(table.backend.proxyPasswordFile, "and a password in backend.proxy are both set; one is enough")
-            }
+        let hasPassword = user?.contains(":") == true
+        if values.isWritten(file) {
+            if user == nil { refuse(file, "needs a user in backend.proxy (http://user@…)") }
+            if hasPassword { refuse(file, "and a password in backend.proxy are both set; one is enough") }
         }
-        if user?.contains(":") == true, case .flag(let name) = values.place(table.backend.proxy) {
+        if hasPassword, case .flag(let name) = values.place(proxy) {
             warn(
-                table.backend.proxy,
+                proxy,
                 "everybody on this machine can read the password of --\(name) in the list of processes; "
-                    + "use --\(table.backend.proxyPasswordFile.flag)")
+                    + "use --\(file.flag)")
         }
     }
 
@@ -177,10 +181,13 @@ struct SettingsRules {
         warnings.append(SettingsMistake(place: values.place(setting), path: setting.path, message: message))
     }
 
-    mutating func warn(_ setting: any AnySetting, ifExposed address: HTTPAddress) {
-        guard !address.isTLS, !address.isLoopback else { return }
+    mutating func warnIfExposed(_ tokenURL: Setting<String?>) {
+        guard let address = values.valid(tokenURL).flatMap(HTTPAddress.init(tokenURL:)), !address.isTLS,
+            !address.isLoopback
+        else { return }
         warn(
-            setting, "the client's secret and the tokens go between here and \(address.host) unencrypted; use https://")
+            tokenURL,
+            "the client's secret and the tokens go between here and \(address.host) unencrypted; use https://")
     }
 
     private mutating func checkTLS() {
@@ -194,47 +201,17 @@ struct SettingsRules {
 
     private mutating func requireKafka() {
         requireSet(table.kafka.bootstrapServers, because: "the brokers to begin with")
-        if values.rank(table.kafka.bootstrapServers) != nil,
+        if values.place(table.kafka.bootstrapServers) != .standard,
             values.valid(table.kafka.bootstrapServers)?.isEmpty == true
         {
             refuse(table.kafka.bootstrapServers, "is empty; one broker is needed")
         }
     }
 
-    private mutating func requireBackend() {
-        switch values.valid(table.backend.kind) {
-        case .http: requireHTTPBackend()
-        case .azureHub: requireHub()
-        case nil: break
-        }
-        if let path = values.valid(table.backend.proxyPasswordFile) ?? nil {
-            checkReadable(.file(path), table.backend.proxyPasswordFile)
-        }
-        requireReadable([
-            table.backend.tls.caFile, table.backend.tls.certificateFile, table.backend.tls.keyFile,
-            table.backend.auth.caFile,
-        ])
-    }
-
-    private mutating func requireHTTPBackend() {
-        requireSet(table.backend.url, because: "where the backend is")
-        switch values.valid(table.backend.auth.kind) {
-        case .some(.basic):
-            requireSet(table.backend.auth.username, because: "backend.auth.kind is basic")
-            requireSecret(.password, because: "backend.auth.kind is basic")
-        case .some(.bearer): requireSecret(.token, because: "backend.auth.kind is bearer")
-        case .some(.oauth2):
-            requireSet(table.backend.auth.tokenURL, because: "backend.auth.kind is oauth2")
-            requireSet(table.backend.auth.clientID, because: "backend.auth.kind is oauth2")
-            requireSecret(.clientSecret, because: "backend.auth.kind is oauth2")
-        case .some(.none), nil: break
-        }
-    }
-
     /// Checks files that are read at the start.
     mutating func requireReadable(_ files: [Setting<String?>]) {
         for setting in files {
-            guard let path = values.valid(setting) ?? nil else { continue }
+            guard let path = values.valid(setting) else { continue }
             do throws(InputError) {
                 _ = try BoundedFile.read(path, limit: 16_777_216)
             } catch {
@@ -243,20 +220,28 @@ struct SettingsRules {
         }
     }
 
-    private mutating func requireSecret(_ pair: SecretPair, because reason: String) {
-        guard !values.isWritten(pair.literal) else { return checkReadable(pair) }
-        requireSet(pair.file, because: reason)
+    mutating func requireSecret(_ pair: SecretPair, because reason: String) {
+        if !values.isWritten(pair.literal) { requireSet(pair.file, because: reason) }
         checkReadable(pair)
     }
 
+    mutating func requireSecret(_ file: Setting<String?>, because reason: String) {
+        requireSet(file, because: reason)
+        checkSecret(file)
+    }
+
+    private mutating func checkSecret(_ file: Setting<String?>) {
+        if let path = values.valid(file) { checkReadable(.file(path), file) }
+    }
+
     private mutating func checkReadable(_ pair: SecretPair) {
-        guard values.valid(pair.literal) != nil, values.valid(pair.file) != nil, let source = values.secret(pair) else {
+        guard !values.isMistaken(pair.literal), !values.isMistaken(pair.file), let source = values.secret(pair) else {
             return
         }
         checkReadable(source, pair.file)
     }
 
-    mutating func checkReadable(_ source: SecretSource, _ setting: any AnySetting) {
+    private mutating func checkReadable(_ source: SecretSource, _ setting: any AnySetting) {
         do throws(InputError) {
             _ = try source.current()
         } catch {
@@ -270,12 +255,9 @@ struct SettingsRules {
         let message = "everybody on this machine can read \(SafeText.quoted(path, limit: 200)): chmod o-r"
         sharedFiles.append(SettingsMistake(place: values.place(setting), path: setting.path, message: message))
     }
-}
 
-/// The rules of `traces.*`.
-extension SettingsRules {
-    mutating func checkTraces() {
-        guard let address = values.valid(table.traces.url) ?? nil, values.isWritten(table.traces.headersFile) else {
+    private mutating func checkTraces() {
+        guard let address = values.valid(table.traces.url), values.isWritten(table.traces.headersFile) else {
             return
         }
         if !address.isTLS, !address.isLoopback {
@@ -284,10 +266,10 @@ extension SettingsRules {
     }
 
     /// Reports at the start a mistake that would cost a worker every span.
-    mutating func checkTraceFiles() {
-        guard values.valid(table.traces.url) ?? nil != nil else { return }
+    private mutating func checkTraceFiles() {
+        guard values.valid(table.traces.url) != nil else { return }
         requireReadable([table.traces.caFile])
-        guard let path = values.valid(table.traces.headersFile) ?? nil else { return }
+        guard let path = values.valid(table.traces.headersFile) else { return }
         do throws(InputError) {
             _ = try HeaderFile.read(path)
         } catch {

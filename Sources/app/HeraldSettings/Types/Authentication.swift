@@ -1,3 +1,5 @@
+package import HeraldBackend
+
 /// Herald's authentication to the backend: `backend.auth.*` in the form of its kind.
 package enum Authentication: Sendable {
     case none
@@ -12,7 +14,7 @@ package enum Authentication: Sendable {
         package let clientSecret: SecretSource
         package let scope: String?
         /// The place of id and secret in a request.
-        package let clientAuthentication: ClientAuthentication
+        package let clientAuthentication: ClientCredentials.Authentication
         /// The authorities to trust; nil for the backend's, or the system's.
         package let caFile: String?
     }

@@ -1,3 +1,4 @@
+import HeraldEvents
 import HeraldText
 
 extension SettingType<Int> {
@@ -114,17 +115,16 @@ extension SettingType<Duration> {
     }
 }
 
-extension SettingType<RetryDelay> {
+extension SettingType<DelayName> {
     /// A duration within that range, kept as written.
     static func retryDelay(_ range: ClosedRange<Duration>) -> Self {
         let duration = SettingType<Duration>.duration(range)
         return SettingType(
             traits: duration.traits,
             decode: { node, report in
-                guard let value = duration.decode(node, &report), let text = node.text(&report) else { return nil }
-                return RetryDelay(text: text, duration: value)
+                duration.decode(node, &report).flatMap { _ in node.text(&report) }.flatMap { DelayName($0) }
             },
-            show: { .string($0.text) })
+            show: { .string($0.description) })
     }
 }
 

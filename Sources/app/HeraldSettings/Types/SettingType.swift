@@ -13,22 +13,34 @@ struct SettingType<Value: Sendable>: Sendable {
 }
 
 /// The part of a type used by documentation, help and schema.
-struct SettingTraits: Sendable {
+package struct SettingTraits: Sendable {
     /// The way of splitting text from the environment or a flag.
-    var shape = SettingNode.Shape.scalar
+    package var shape = SettingNode.Shape.scalar
     /// The value's name in help, `DURATION`.
-    var placeholder: String
+    package var placeholder: String
     /// The allowed values in words, for the end of an error.
     var allowed: String
     /// The only values, if they form a closed set.
-    var choices: [String] = []
+    package var choices: [String] = []
     /// Whether values are never shown.
     var isSecret = false
     /// The JSON Schema (draft 2020-12) of a value.
     var schema: JSONValue
+
+    /// Whether a flag alone means `true`.
+    package var isSwitch: Bool { choices == ["true", "false"] }
+    /// Whether values are paths of files.
+    package var isFile: Bool { placeholder == "FILE" }
 }
 
 extension SettingType {
+    /// The same type of a setting that may be absent.
+    var optional: SettingType<Value?> {
+        SettingType<Value?>(
+            traits: traits, decode: { [decode] in decode($0, &$1).map { .some($0) } },
+            show: { [show] in $0.map(show) ?? .null })
+    }
+
     enum Parsed {
         case value(Value)
         /// The reason, phrased to follow the quoted text: `is not a whole number`.

@@ -23,8 +23,8 @@ enum FeedbackCommand: HeraldCommand {
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
         let settings = try invocation.settings(requiring: [.kafka, .backend])
         let configuration = try settings.target.feedbackConfiguration()
-        let writer = try settings.logWriter(isColoured: false)
-        let logger = Logger(writer, level: settings.logLevel)
+        let writer = try settings.logWriter()
+        let logger = Logger(writer, level: settings.log.level)
         let follower = try FeedbackFollower(configuration, logger: logger)
         try StopSignals.catchAll()
         let signals = try OwnThread(name: "signals") {

@@ -70,9 +70,9 @@ enum SandboxCommand: HeraldCommand {
         let backend = try ReferenceBackend(configuration)
         defer { backend.stop() }
         let settings = try broker.settings.replacing(["backend-url": [backend.url]])
-        let writer = try settings.logWriter(isColoured: false)
+        let writer = try settings.logWriter()
         defer { writer.close(within: .seconds(1)) }
-        let logger = Logger(writer, level: settings.logLevel)
+        let logger = Logger(writer, level: settings.log.level)
         var workerConfiguration = try settings.workerConfiguration(descriptors: FileDescriptorLimit.raise())
         let exporter = try settings.traceExporter(logger: logger)
         defer { exporter?.close(within: .seconds(2)) }
@@ -86,7 +86,7 @@ enum SandboxCommand: HeraldCommand {
             Addresses(
                 broker: broker.address, backend: backend.url, admin: "http://\(admin?.address ?? "")",
                 group: settings.kafka.group, topics: settings.topicNames,
-                retries: settings.retryDelayNames.map(settings.topicNames.retryTopic)), worker, invocation)
+                retries: settings.retry.delays.map(settings.topicNames.retryTopic)), worker, invocation)
         let end = worker.run()
         broker.group?.end(try settings.adminClient())
         switch end {
@@ -137,7 +137,7 @@ enum SandboxCommand: HeraldCommand {
                 try group.refuseIfKnown(admin)
                 try await Self.makeTopics(settings, count)
                 let names = settings.topicNames
-                try group.begin(at: names.requests + settings.retryDelayNames.map(names.retryTopic), settings)
+                try group.begin(at: names.requests + settings.retry.delays.map(names.retryTopic), settings)
                 group.warnOfOthers(on: names.requests, admin, invocation.console)
             } else if let home = Self.home(invocation) {
                 let kafka = try Self.localKafka(home, invocation)

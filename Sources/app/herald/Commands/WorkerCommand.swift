@@ -32,8 +32,8 @@ enum WorkerCommand: HeraldCommand {
         TimerSlack.set(nanoseconds: 1_000_000)
         let descriptors = FileDescriptorLimit.raise()
         var configuration = try settings.workerConfiguration(descriptors: descriptors)
-        let writer = try settings.logWriter(isColoured: false)
-        let logger = Logger(writer, level: settings.logLevel)
+        let writer = try settings.logWriter()
+        let logger = Logger(writer, level: settings.log.level)
         let exporter = try settings.traceExporter(logger: logger)
         configuration.tracing = try exporter.flatMap { try settings.tracing(into: $0.queue) }
         let worker = Worker(configuration: configuration, logger: logger)

@@ -21,15 +21,6 @@ extension Settings {
         }
     }
 
-    /// Which HTTP may be spoken to the backend.
-    var backendVersions: HTTPVersions {
-        switch backend.http {
-        case .auto: .agreed
-        case .http1: .http1
-        case .http2: .http2
-        }
-    }
-
     /// The files of TLS on the way to the backend.
     var backendTLSFiles: TLSFiles {
         TLSFiles(caFile: backend.tls.caFile, certificateFile: backend.tls.certificateFile, keyFile: backend.tls.keyFile)
@@ -67,7 +58,7 @@ extension Authentication.OAuth2 {
     func clientCredentials() throws -> ClientCredentials {
         ClientCredentials(
             tokenURL: tokenURL, clientID: clientID, clientSecret: try clientSecret.current(), scope: scope,
-            authentication: clientAuthentication == .basic ? .basic : .post, caFile: caFile)
+            authentication: clientAuthentication, caFile: caFile)
     }
 }
 

@@ -6,30 +6,40 @@ import HeraldText
 
 /// Asks librdkafka and TLS about the settings before anything is connected: what they refuse would end a worker, or keep it
 /// waiting for ever.
-enum LibraryChecks {
+struct LibraryChecks {
+    /// A file of TLS, with what names it: a setting, perhaps with one of its keys.
+    private typealias NamedFile = (setting: String, key: String?, file: String?)
+
     private static let properties = "kafka.properties"
 
+    private let settings: Settings
+    private var properties: KafkaProperties { settings.kafka.properties }
     /// What they refuse.
-    ///
+    private(set) var mistakes: [SettingsMistake] = []
+    /// Properties of which a mistake is known.
+    private var known: Set<String> = []
+
     /// - Parameter needs: files are looked at only for what the command needs.
-    static func mistakes(_ settings: Settings, requiring needs: SettingsNeeds) -> [LibraryMistake] {
-        var mistakes = propertyMistakes(settings.kafka.properties)
+    init(_ settings: Settings, requiring needs: SettingsNeeds) {
+        self.settings = settings
+        checkProperties()
         if needs.contains(.kafka) {
-            mistakes += fileMistakes(settings.kafka.properties)
-            var known = Set(mistakes.compactMap(\.key))
-            let login = loginMistakes(settings.kafka)
-            // They have been said in the words of the settings.
-            if !login.isEmpty || !hasReadableLogin(settings.kafka) { known.formUnion(certificateProperties) }
-            mistakes += login
-            mistakes += clientMistakes(settings, besides: known)
+            checkPropertyFiles()
+            checkLoginFiles()
+            checkClients()
         }
-        if needs.contains(.backend) { mistakes += backendMistakes(settings) }
-        return mistakes
+        if needs.contains(.backend) { checkBackendFiles() }
+    }
+
+    private mutating func refuse(_ setting: String, _ key: String?, _ message: String) {
+        if let key { known.insert(key) }
+        let mistake = settings.mistake(at: setting, key: key, message)
+        if !mistakes.contains(mistake) { mistakes.append(mistake) }
     }
 
     /// Properties that librdkafka does not have, or not with this value.
-    private static func propertyMistakes(_ properties: KafkaProperties) -> [LibraryMistake] {
-        KafkaLibrary.check(properties: properties.sorted.map { ($0.name, $0.value) }).map { found in
+    private mutating func checkProperties() {
+        for found in KafkaLibrary.check(properties: properties.sorted.map { ($0.name, $0.value) }) {
             let (name, value) = (found.property, properties[found.property] ?? "")
             let shown = KafkaProperties.shown(name, value)
             let message =
@@ -42,76 +52,80 @@ enum LibraryChecks {
                 case .refused(let reason):
                     shown == value ? SafeText.escaped(reason) : "\(name): librdkafka refuses the value"
                 }
-            return LibraryMistake(path: Self.properties, key: name, message: message)
+            refuse(Self.properties, name, message)
         }
     }
 
     /// Files that librdkafka would read, of which each gets its own sentence; it stops at the first itself.
-    private static func fileMistakes(_ properties: KafkaProperties) -> [LibraryMistake] {
-        var mistakes: [LibraryMistake] = []
-        var readable: Set<String> = []
-        for name in [
-            "ssl.ca.location", "ssl.certificate.location", "ssl.key.location", "ssl.keystore.location",
-            "ssl.crl.location",
-        ] {
+    private mutating func checkPropertyFiles() {
+        let authorities = "ssl.ca.location"
+        for name in [authorities] + Self.certificateProperties + ["ssl.keystore.location", "ssl.crl.location"] {
             // librdkafka looks for the system's authorities itself.
-            guard let path = properties[name], name != "ssl.ca.location" || path != "probe" else { continue }
-            if access(path, R_OK) == 0 {
-                readable.insert(name)
-            } else {
-                let reason = String(cString: strerror(errno))
-                let message = "\(name): \(SafeText.quoted(path, limit: 200)) cannot be read: \(reason)"
-                mistakes.append(LibraryMistake(path: Self.properties, key: name, message: message))
+            guard let path = properties[name], name != authorities || path != "probe", access(path, R_OK) != 0 else {
+                continue
             }
+            let reason = String(cString: strerror(errno))
+            refuse(Self.properties, name, "\(name): \(SafeText.quoted(path, limit: 200)) cannot be read: \(reason)")
         }
-        func file(_ name: String) -> String? { readable.contains(name) ? properties[name] : nil }
-        let hasPassword = properties["ssl.key.password"] != nil
-        let certificate = file("ssl.certificate.location")
-        let names: [TLSFiles.Part: String] = [
-            .authorities: "ssl.ca.location", .certificate: "ssl.certificate.location", .key: "ssl.key.location",
-        ]
-        let files = TLSFiles(
-            caFile: file("ssl.ca.location").flatMap { isDirectory($0) ? nil : $0 }, certificateFile: certificate,
-            keyFile: hasPassword ? nil : file("ssl.key.location"))
-        for found in files.mistakes() {
-            guard let name = names[found.part], let path = properties[name] else { continue }
-            let message = "\(name): \(SafeText.quoted(path, limit: 200)) \(found.message)"
-            mistakes.append(LibraryMistake(path: Self.properties, key: name, message: message))
-        }
-        return mistakes
+        var names: [TLSFiles.Part: String] = [.certificate: "ssl.certificate.location"]
+        if let path = properties[authorities], !Self.isDirectory(path) { names[.authorities] = authorities }
+        if properties["ssl.key.password"] == nil { names[.key] = "ssl.key.location" }
+        check(names.mapValues { (Self.properties, $0, properties[$0]) })
     }
 
-    private static let certificateProperties: Set = ["ssl.certificate.location", "ssl.key.location"]
+    private static let certificateProperties = ["ssl.certificate.location", "ssl.key.location"]
 
-    /// Files for the login to the brokers; that they can be read is a rule of the settings.
-    private static func loginMistakes(_ kafka: SettingsSection<SettingsTable.Kafka>) -> [LibraryMistake] {
-        switch kafka.authentication {
-        case nil, .some(.none), .password: return []
-        case .token(let client):
-            return mistakes(
-                of: TLSFiles(caFile: readable(client.caFile)), [.authorities: ("kafka.auth.caFile", client.caFile)])
+    private mutating func checkLoginFiles() {
+        let count = mistakes.count
+        switch settings.kafka.authentication {
+        case nil, .some(.none), .password: break
+        case .token(let client): check([.authorities: ("kafka.auth.caFile", nil, client.caFile)])
         case .certificate(let file, let keyFile):
-            let hasPassword = kafka.properties["ssl.key.password"] != nil
-            return mistakes(
-                of: TLSFiles(certificateFile: readable(file), keyFile: hasPassword ? nil : readable(keyFile)),
-                [.certificate: ("kafka.auth.certificateFile", file), .key: ("kafka.auth.keyFile", keyFile)])
-        }
-    }
-
-    /// What is wrong with files, each said of the setting that names it.
-    private static func mistakes(
-        of files: TLSFiles, _ settings: [TLSFiles.Part: (path: String, file: String?)]
-    ) -> [LibraryMistake] {
-        files.mistakes().compactMap { found in
-            settings[found.part].map { path, file in
-                LibraryMistake(path: path, message: "\(SafeText.quoted(file ?? "", limit: 200)) \(found.message)")
+            var files: [TLSFiles.Part: NamedFile] = [.certificate: ("kafka.auth.certificateFile", nil, file)]
+            if properties["ssl.key.password"] == nil { files[.key] = ("kafka.auth.keyFile", nil, keyFile) }
+            check(files)
+            // That they can't be read is said in the words of the settings, as is what else is wrong with them.
+            if mistakes.count > count || Self.readable(file) == nil || Self.readable(keyFile) == nil {
+                known.formUnion(Self.certificateProperties)
             }
         }
     }
 
-    private static func hasReadableLogin(_ kafka: SettingsSection<SettingsTable.Kafka>) -> Bool {
-        guard case .certificate(let file, let keyFile) = kafka.authentication else { return true }
-        return readable(file) != nil && readable(keyFile) != nil
+    /// What librdkafka refuses when the worker's clients are made, without the properties that are refused already.
+    private mutating func checkClients() {
+        let consumer = KafkaClientSettings.consumer(settings, lane: 0)
+        let producer = KafkaClientSettings.producer(settings, lane: 0, instance: settings.kafka.instance ?? "check")
+        let refused = known
+        for (kind, client) in [(KafkaLibrary.ClientKind.consumer, consumer), (.producer, producer)] {
+            guard let refusal = KafkaLibrary.refusal(of: kind, properties: client.without(refused)) else { continue }
+            // Of the properties in the sentence, one that the user wrote.
+            let key = properties.sorted.map(\.name).filter(refusal.contains).max { $0.count < $1.count }
+            refuse(Self.properties, key, "librdkafka refuses them: \(SafeText.escaped(refusal))")
+        }
+    }
+
+    private mutating func checkBackendFiles() {
+        let tls = settings.backend.tls
+        check([
+            .authorities: ("backend.tls.caFile", nil, tls.caFile),
+            .certificate: ("backend.tls.certificateFile", nil, tls.certificateFile),
+            .key: ("backend.tls.keyFile", nil, tls.keyFile),
+        ])
+        if case .oauth2(let client) = settings.backend.authentication {
+            check([.authorities: ("backend.auth.caFile", nil, client.caFile)])
+        }
+    }
+
+    /// Checks the content of files; that they can be read is a rule of the settings.
+    private mutating func check(_ files: [TLSFiles.Part: NamedFile]) {
+        func file(_ part: TLSFiles.Part) -> String? { Self.readable(files[part]?.file) }
+        let content = TLSFiles(
+            caFile: file(.authorities), certificateFile: file(.certificate), keyFile: file(.key))
+        for found in content.mistakes() {
+            guard let (setting, key, file) = files[found.part] else { continue }
+            let message = "\(SafeText.quoted(file ?? "", limit: 200)) \(found.message)"
+            refuse(setting, key, key.map { "\($0): \(message)" } ?? message)
+        }
     }
 
     private static func readable(_ path: String?) -> String? { path.flatMap { access($0, R_OK) == 0 ? $0 : nil } }
@@ -119,42 +133,5 @@ enum LibraryChecks {
     private static func isDirectory(_ path: String) -> Bool {
         var status = stat()
         return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
-    }
-
-    /// What librdkafka refuses when the worker's clients are made, without the properties that are refused already.
-    private static func clientMistakes(_ settings: Settings, besides known: Set<String>) -> [LibraryMistake] {
-        let consumer = KafkaClientSettings.consumer(settings, lane: 0)
-        let producer = KafkaClientSettings.producer(settings, lane: 0, instance: settings.kafka.instance ?? "check")
-        var mistakes: [LibraryMistake] = []
-        for (kind, properties) in [(KafkaLibrary.ClientKind.consumer, consumer), (.producer, producer)] {
-            let others = properties.without(known)
-            guard let refusal = KafkaLibrary.refusal(of: kind, properties: others) else { continue }
-            // Of the properties in the sentence, one that the user wrote.
-            let key = settings.kafka.properties.sorted.map(\.name).filter(refusal.contains).max { $0.count < $1.count }
-            let mistake = LibraryMistake(
-                path: Self.properties, key: key, message: "librdkafka refuses them: \(SafeText.escaped(refusal))")
-            if !mistakes.contains(mistake) { mistakes.append(mistake) }
-        }
-        return mistakes
-    }
-
-    /// Files for TLS to the backend and its token endpoint; that they can be read is a rule of the settings.
-    private static func backendMistakes(_ settings: Settings) -> [LibraryMistake] {
-        let tls = settings.backend.tls
-        let files = TLSFiles(
-            caFile: readable(tls.caFile), certificateFile: readable(tls.certificateFile), keyFile: readable(tls.keyFile)
-        )
-        var found = mistakes(
-            of: files,
-            [
-                .authorities: ("backend.tls.caFile", tls.caFile),
-                .certificate: ("backend.tls.certificateFile", tls.certificateFile),
-                .key: ("backend.tls.keyFile", tls.keyFile),
-            ])
-        if case .oauth2(let client) = settings.backend.authentication {
-            found += mistakes(
-                of: TLSFiles(caFile: readable(client.caFile)), [.authorities: ("backend.auth.caFile", client.caFile)])
-        }
-        return found
     }
 }

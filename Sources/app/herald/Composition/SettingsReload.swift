@@ -68,9 +68,9 @@ final class SettingsReload: Sendable {
         let settings = changes.settings
         if !changes.changed.isEmpty { worker.use(settings.laneSettings(descriptors: descriptors)) }
         // A reader of the line can rely on the new level.
-        logger.use(settings.logLevel)
+        logger.use(settings.log.level)
         // The line is written at the more verbose of the two levels.
-        let logger = logger.at(max(former.logLevel, settings.logLevel))
+        let logger = logger.at(max(former.log.level, settings.log.level))
         let line = "settings read again: \(changes.description)"
         if changes.needRestart.isEmpty { logger.info(line) } else { logger.warning(line) }
         if settings.wantedConnections > former.wantedConnections {

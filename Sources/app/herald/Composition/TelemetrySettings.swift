@@ -7,25 +7,10 @@ import HeraldWorker
 
 extension Settings {
     /// Where log lines go: standard error, as the settings say.
-    func logWriter(isColoured: Bool) throws -> LogWriter {
-        switch log.format {
-        case .json: try LogWriter(format: .json)
-        case .text: try LogWriter(format: .text(coloured: isColoured))
-        }
+    func logWriter() throws -> LogWriter {
+        try LogWriter(format: log.format == .json ? .json : .text(coloured: false))
     }
 
-    /// The level from which on lines are written.
-    var logLevel: HeraldTelemetry.LogLevel {
-        switch log.level {
-        case .error: .error
-        case .warning: .warning
-        case .info: .info
-        case .debug: .debug
-        }
-    }
-}
-
-extension Settings {
     /// Sends spans where the settings say; `nil` when tracing is off.
     func traceExporter(logger: Logger) throws -> TraceExporter? {
         guard let url = traces.url else { return nil }

@@ -10,7 +10,7 @@ extension Settings {
     /// A search through Herald's topics.
     func timelineSearch() throws -> TimelineSearch {
         TimelineSearch(
-            topics: topicNames, delays: retryDelayNames,
+            topics: topicNames, delays: retry.delays,
             // As for every reader of millions of results.
             readerProperties: KafkaClientSettings.outcomeReader(self),
             decoder: try recordDecoder(),
@@ -30,7 +30,7 @@ extension Settings {
     func situation(now: WallTime, configuration: String?) -> Explanation.Situation {
         let statuses = backend.statuses
         var situation = Explanation.Situation(
-            now: now, retry: retryPolicy, delays: retryDelayNames, resultsTopic: topics.results,
+            now: now, retry: retryPolicy, delays: retry.delays, resultsTopic: topics.results,
             meaning: { statuses[$0]?.rawValue })
         situation.configuration = configuration
         return situation

@@ -9,7 +9,7 @@ import HeraldTools
 extension Settings {
     var topicWishes: TopicWishes {
         TopicWishes(
-            names: topicNames, retryDelays: retryDelayNames,
+            names: topicNames, retryDelays: retry.delays,
             partitions: topics.partitions, replication: topics.replicationFactor == 0 ? nil : topics.replicationFactor,
             retention: Milliseconds(topics.retention), maxElapsed: Milliseconds(retry.maxElapsed),
             eventBytes: limits.eventBytes, wantsFeedback: target.wantsFeedback)

@@ -59,7 +59,6 @@ extension Settings {
     func workerConfiguration(descriptors: Int) throws -> WorkerConfiguration {
         // Its own unless it was given: two workers that share a transactional id fence each other.
         let instance = kafka.instance ?? String(UInt64.random(in: .min ... .max), radix: 36)
-        let delays = retryDelayNames
         let lanes = try (0..<delivery.lanes).map { number -> LaneConfiguration in
             let live = laneSettings(lane: number, descriptors: descriptors)
             let backend = try target.configuration(connectionLimit: live.connectionLimit)
@@ -68,14 +67,14 @@ extension Settings {
                 readerProperties: KafkaClientSettings.campaignReader(self),
                 producerProperties: KafkaClientSettings.producer(self, lane: number, instance: instance),
                 requestWeights: topics.requests.map(\.weight),
-                engine: try engineConfiguration(delays, live.engine, backend.target), backend: backend)
+                engine: try engineConfiguration(live.engine, backend.target), backend: backend)
         }
         return WorkerConfiguration(
             lanes: lanes, readBackendAgain: readingBackendAgain(connectionLimit: 1),
             adminProperties: KafkaClientSettings.common(self),
             needsTransactions: delivery.guarantee == .atomic,
             requiredTopics: topicNames.requests + [topicNames.results]
-                + delays.map { topicNames.retryTopic($0) } + [topicNames.deadLetter],
+                + retry.delays.map(topicNames.retryTopic) + [topicNames.deadLetter],
             campaigns: CampaignConfiguration(
                 topic: topics.campaigns, worker: "worker \(instance) on \(Operator.hostName())",
                 readerProperties: KafkaClientSettings.campaignReader(self),
@@ -105,9 +104,7 @@ extension Settings {
             engine: live, connectionLimit: share(of: connectionLimit(descriptors: descriptors), lane: lane))
     }
 
-    var statusTable: StatusTable {
-        StatusTable(overrides: backend.statuses.compactMapValues { AnswerClass(rawValue: $0.rawValue) })
-    }
+    var statusTable: StatusTable { StatusTable(overrides: backend.statuses) }
 
     /// How many connections to the backend there are at most, of the process: as the settings say, and as many as there
     /// are descriptors for beside those that the brokers, files and scrapers need.
@@ -119,17 +116,12 @@ extension Settings {
     var wantedConnections: Int { backend.connections == 0 ? delivery.maxInFlight : backend.connections }
 
     private func engineConfiguration(
-        _ delays: [DelayName], _ live: LiveConfiguration, _ target: any Target
+        _ live: LiveConfiguration, _ target: any Target
     ) throws -> EngineConfiguration {
         var engine = EngineConfiguration(decoder: try recordDecoder())
         engine.topics = topicNames
-        engine.retryDelays = delays
-        engine.ordering =
-            switch delivery.ordering {
-            case .key: .key
-            case .partition: .partition
-            case .none: .none
-            }
+        engine.retryDelays = retry.delays
+        engine.ordering = delivery.ordering
         engine.isAtomic = delivery.guarantee == .atomic
         engine.transactionTimeout = KafkaClientSettings.transactionTimeout(self)
         engine.blockedAfter = max(engine.blockedAfter, Milliseconds(backend.timeout) * 3 / 2)
@@ -162,10 +154,7 @@ extension Settings {
     /// When a call that failed for now is made again: what workers do, and what `herald explain` says that they will do.
     var retryPolicy: RetryPolicy {
         RetryPolicy(
-            immediate: retry.immediate, delays: retryDelayNames.map(\.length),
+            immediate: retry.immediate, delays: retry.delays.map(\.length),
             maxElapsed: Milliseconds(retry.maxElapsed))
     }
-
-    /// The delays of the retry topics.
-    var retryDelayNames: [DelayName] { retry.delays.compactMap { DelayName($0.text) } }
 }

@@ -3,7 +3,7 @@ public import HeraldText
 /// How a token endpoint knows this client, and what is asked of it (OAuth 2.0, RFC 6749 §4.4).
 public struct ClientCredentials: Sendable, Hashable {
     /// The place of the client's id and secret in a token request (RFC 6749 §2.3.1).
-    public enum Authentication: Sendable, Hashable {
+    public enum Authentication: String, Sendable, CaseIterable {
         /// In an `Authorization: Basic` header (`client_secret_basic`).
         case basic
         /// In the form (`client_secret_post`).

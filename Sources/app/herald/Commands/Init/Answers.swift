@@ -27,9 +27,7 @@ struct Answers {
         given = Dictionary(uniqueKeysWithValues: written.map { ($0.path, Self.text($0.value)) })
         properties = loaded.settings.kafka.properties
         self.directory = directory
-        for (path, text) in given where SettingsFlag.of(path)?.isFile == true && !text.hasPrefix("/") {
-            answered[path] = absolute(text)
-        }
+        for (path, text) in given where Self.isFile(path) && !text.hasPrefix("/") { answered[path] = absolute(text) }
     }
 
     /// The value in the form of a flag.
@@ -51,7 +49,7 @@ struct Answers {
 
     /// The way to authenticate to the backend.
     var credentials: AuthenticationKind {
-        let kind = self["backend.auth.kind"] ?? SettingsFlag.of("backend.auth.kind")?.standard
+        let kind = self["backend.auth.kind"] ?? SettingsTable.setting("backend.auth.kind")?.standardText
         return kind.flatMap { AuthenticationKind(rawValue: $0) } ?? .none
     }
 
@@ -113,7 +111,7 @@ struct Answers {
         if path.hasSuffix(".auth.kind"), let former = self[path], former != text {
             forget(in: String(path.dropLast("kind".count)))
         }
-        answered[path] = SettingsFlag.of(path)?.isFile == true ? absolute(text) : text
+        answered[path] = Self.isFile(path) ? absolute(text) : text
         typed.remove(path)
     }
 
@@ -132,6 +130,8 @@ struct Answers {
         typed = typed.filter { !$0.hasPrefix(section) }
     }
 
+    private static func isFile(_ path: String) -> Bool { SettingsTable.setting(path)?.traits.isFile == true }
+
     private func absolute(_ path: String) -> String { path.hasPrefix("/") ? path : "\(directory)/\(path)" }
 
     /// Sets the file that a typed secret is written to.
@@ -141,7 +141,7 @@ struct Answers {
     }
 
     private func mistake(about path: String) -> String? {
-        let others = given.compactMap { path, text in SettingsFlag.of(path).map { ($0.name, [text]) } }
+        let others = given.compactMap { path, text in SettingsTable.setting(path).map { ($0.flag, [text]) } }
         do throws(SettingsError) {
             _ = try Settings.load(SettingsSources(flags: flags.merging(others) { answer, _ in answer }))
             return nil
@@ -165,17 +165,17 @@ extension Answers {
     var flags: [String: [String]] {
         var flags: [String: [String]] = [:]
         for (path, text) in answered {
-            if let flag = SettingsFlag.of(path) { flags[flag.name] = [text] }
+            if let setting = SettingsTable.setting(path) { flags[setting.flag] = [text] }
         }
         var more: [(name: String, value: String)] = []
         if let authorities { more.append(("ssl.ca.location", authorities)) }
         if properties["security.protocol"] == nil, let listenerProtocol {
             more.append(("security.protocol", listenerProtocol))
         }
-        guard !more.isEmpty, let flag = SettingsFlag.of("kafka.properties") else { return flags }
+        guard !more.isEmpty else { return flags }
         // The flag replaces the map as a whole.
         let old = properties.sorted.filter { property in !more.contains { $0.name == property.name } }
-        flags[flag.name] = (old + more).map { "\($0.name)=\($0.value.replacing(",", with: "\\,"))" }
+        flags["kafka-properties"] = (old + more).map { "\($0.name)=\($0.value.replacing(",", with: "\\,"))" }
         return flags
     }
 
@@ -184,11 +184,4 @@ extension Answers {
         if login == .none, listener == .tls { return "ssl" }
         return wantsUnencryptedLogin && mayBeUnencrypted ? "sasl_plaintext" : nil
     }
-}
-
-extension SettingsFlag {
-    /// The flag of the setting with this path.
-    static func of(_ path: String) -> SettingsFlag? { byPath[path] }
-
-    private static let byPath = Dictionary(uniqueKeysWithValues: all.map { ($0.path, $0) })
 }

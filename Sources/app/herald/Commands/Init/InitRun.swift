@@ -30,9 +30,9 @@ struct InitRun {
         guard secrets.isEmpty else { throw SettingsError(mistakes: secrets) }
         var presentFiles: [String: String] = [:]
         if !isForced {
-            for flag in SettingsFlag.all where Answers.namesSecret(flag.path) {
-                let file = Self.secretFile(of: flag, beside: output)
-                if access(file, F_OK) == 0 { presentFiles[flag.path] = file }
+            for setting in SettingsTable.all where Answers.namesSecret(setting.path) {
+                let file = Self.secretFile(of: setting, beside: output)
+                if access(file, F_OK) == 0 { presentFiles[setting.path] = file }
             }
         }
         interview = Interview(
@@ -191,9 +191,9 @@ extension Interview.Part {
 /// The files that it writes.
 extension InitRun {
     /// `herald.kafka-password` beside `herald.yaml`.
-    private static func secretFile(of flag: SettingsFlag, beside output: String) -> String {
+    private static func secretFile(of setting: any AnySetting, beside output: String) -> String {
         let stem = [".yaml", ".yml"].first(where: output.hasSuffix).map { output.dropLast($0.count) } ?? output[...]
-        let name = flag.name.replacing("-auth-", with: "-")
+        let name = setting.flag.replacing("-auth-", with: "-")
         return "\(stem).\(name.hasSuffix("-file") ? name.dropLast("-file".count) : name[...])"
     }
 
@@ -202,13 +202,13 @@ extension InitRun {
         _ = try invocation.readSettings(requiring: [.kafka, .backend], replacing: interview.answers.flags)
         var answers = interview.answers
         var files: [(name: String, file: OutputFile)] = []
-        for (setting, secret) in secrets.reversed() where answers.isTyped(setting) {
-            guard let flag = SettingsFlag.of(setting) else { continue }
-            let name = Self.secretFile(of: flag, beside: output)
+        for (path, secret) in secrets.reversed() where answers.isTyped(path) {
+            guard let setting = SettingsTable.setting(path) else { continue }
+            let name = Self.secretFile(of: setting, beside: output)
             let file = try OutputFile(name, replaces: isForced)
             try file.stream.write(secret.text.reveal() + "\n")
             files.append((name, file))
-            answers.moveSecret(of: setting, to: name.hasPrefix("/") ? name : "\(Self.workingDirectory)/\(name)")
+            answers.moveSecret(of: path, to: name.hasPrefix("/") ? name : "\(Self.workingDirectory)/\(name)")
         }
         let text = try invocation.readSettings(requiring: [], replacing: answers.flags).file(under: heading)
         // It contains no secrets.
@@ -234,7 +234,7 @@ extension InitRun {
             let needs: SettingsNeeds = [.kafka, .backend]
             let loaded = try Settings.load(
                 SettingsSources(file: .path(output), environment: invocation.environment), requiring: needs
-            ) { LibraryChecks.mistakes($0, requiring: needs) }
+            ) { LibraryChecks($0, requiring: needs).mistakes }
             for warning in loaded.warnings { console.complain("warning: \(warning)") }
             var report = DoctorOutput(.table, console)
             try loaded.settings.examination(of: nil).run { _, check in

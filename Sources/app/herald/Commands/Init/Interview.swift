@@ -252,7 +252,7 @@ extension Interview {
         let present = present(question)
         if let present, present != failed[question] { return present }
         switch question {
-        case .setting(let path): return answers.isTyped(path) ? nil : SettingsFlag.of(path)?.standard
+        case .setting(let path): return answers.isTyped(path) ? nil : SettingsTable.setting(path)?.standardText.flatMap { $0.isEmpty ? nil : $0 }
         case .unencrypted: return "n"
         case .secret, .backend, .authorities: return nil
         }
@@ -297,7 +297,7 @@ extension Interview.Question {
     /// The flag that answers it from the start.
     fileprivate var flag: String? {
         switch self {
-        case .setting(let path): SettingsFlag.of(path).map { "--\($0.name)" }
+        case .setting(let path): SettingsTable.setting(path).map { "--\($0.flag)" }
         case .backend: "--backend-url"
         case .secret, .authorities, .unencrypted: nil
         }

@@ -72,11 +72,12 @@ extension Interview.Question {
     fileprivate var about: String? {
         switch self {
         case .setting(let path):
-            SettingsFlag.of(path).map { flag in
-                flag.summary + (flag.choices.isEmpty ? "" : " One of \(flag.choices.joined(separator: ", ")).")
+            SettingsTable.setting(path).map { setting in
+                let choices = setting.traits.choices
+                return setting.summary + (choices.isEmpty ? "" : " One of \(choices.joined(separator: ", ")).")
             }
         case .secret: nil
-        case .backend: SettingsFlag.of("backend.kind")?.summary
+        case .backend: SettingsTable.setting("backend.kind")?.summary
         case .authorities: "A file with the authorities to trust (PEM) for the brokers, in place of the system's."
         case .unencrypted:
             "The brokers' port does not speak TLS: the login, and all that follows, can be read on the way there."

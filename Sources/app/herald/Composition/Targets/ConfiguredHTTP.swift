@@ -24,7 +24,7 @@ struct ConfiguredHTTP: ConfiguredTarget {
         return try BackendConfiguration(
             url: url, path: backend.path, registerPath: backend.registerPath, timeout: backend.timeout,
             connectTimeout: backend.connectTimeout, connectionLimit: connectionLimit,
-            versions: settings.backendVersions, proxy: settings.backendProxy(), tls: settings.backendTLSFiles,
+            versions: settings.backend.http, proxy: settings.backendProxy(), tls: settings.backendTLSFiles,
             credentials: credentials(), statuses: settings.statusTable, users: backend.users)
     }
 

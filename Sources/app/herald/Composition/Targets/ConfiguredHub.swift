@@ -22,12 +22,12 @@ struct ConfiguredHub: ConfiguredTarget {
         let backend = settings.backend
         let sending = try HubSending(
             try connectionString(), hub: hub.name ?? "", tag: hub.tag,
-            formats: backend.hubFormats.compactMapValues { NotificationFormat(rawValue: $0.rawValue) },
+            formats: backend.hubFormats,
             keepsMessageIDs: hub.telemetry)
         return try BackendConfiguration(
             hub: sending, repeatsUnanswered: hub.retryUnanswered, timeout: backend.timeout,
             connectTimeout: backend.connectTimeout, connectionLimit: connectionLimit,
-            versions: settings.backendVersions, proxy: settings.backendProxy(), tls: settings.backendTLSFiles,
+            versions: settings.backend.http, proxy: settings.backendProxy(), tls: settings.backendTLSFiles,
             statuses: settings.statusTable)
     }
 
@@ -50,7 +50,7 @@ struct ConfiguredHub: ConfiguredTarget {
         let network = try BackendConfiguration(
             url: client.connectionString.origin, path: "\(client.connectionString.basePath)/\(client.hub)/messages/",
             timeout: backend.timeout, connectTimeout: backend.connectTimeout, connectionLimit: 1,
-            versions: settings.backendVersions, proxy: settings.backendProxy(), tls: settings.backendTLSFiles,
+            versions: settings.backend.http, proxy: settings.backendProxy(), tls: settings.backendTLSFiles,
             credentials: .none)
         let asksForTelemetry = hub.telemetry
         return { HubExaminer(client, network: network, asksForTelemetry: asksForTelemetry) }
@@ -103,6 +103,6 @@ struct ConfiguredHub: ConfiguredTarget {
         let timeout = max(.milliseconds(1), Milliseconds(settings.backend.timeout))
         return HubClient(
             try connectionString(), hub: name, timeout: timeout, proxy: try settings.backendProxy(),
-            tls: settings.backendTLSFiles, versions: settings.backendVersions)
+            tls: settings.backendTLSFiles, versions: settings.backend.http)
     }
 }
