@@ -171,6 +171,9 @@ let package = Package(
                 "HeraldTools",
             ]),
         module(
+            "views", "HeraldAccount",
+            ["HeraldBytes", "HeraldEvents", "HeraldKafka", "HeraldText", "HeraldTime", "HeraldTools"]),
+        module(
             "faces", "HeraldDoctor",
             [
                 "CSSL", "HeraldBackend", "HeraldBytes", "HeraldCore", "HeraldDriver", "HeraldEvents", "HeraldHTTP",
@@ -212,7 +215,8 @@ let package = Package(
             name: "herald",
             dependencies: [
                 "CBuild",
-                "HeraldAdmin", "HeraldBackend", "HeraldBytes", "HeraldCampaigns", "HeraldCommandLine", "HeraldConsole",
+                "HeraldAccount", "HeraldAdmin", "HeraldBackend", "HeraldBytes", "HeraldCampaigns", "HeraldCommandLine",
+                "HeraldConsole",
                 "HeraldCore", "HeraldDemo", "HeraldDevices",
                 "HeraldDoctor", "HeraldEvents", "HeraldFeedback",
                 "HeraldHTTP", "HeraldHub",
@@ -323,6 +327,9 @@ let package = Package(
                 "HeraldEvents", "HeraldKafka", "HeraldKernel", "HeraldReplay", "HeraldTime", "HeraldTimeline",
                 "HeraldTools",
             ]),
+        tests(
+            "views/HeraldAccountTests", "HeraldAccountTests",
+            ["HeraldAccount", "HeraldEvents", "HeraldKafka", "HeraldText", "HeraldTime"]),
         tests(
             "faces/HeraldConsoleTests", "HeraldConsoleTests",
             [

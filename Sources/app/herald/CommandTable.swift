@@ -35,6 +35,7 @@ enum CommandTable {
             ]),
         .command(FindCommand.self),
         .command(ExplainCommand.self),
+        .command(AccountCommand.self),
         .command(ConsoleCommand.self),
         .group(
             "topics", "Compare Herald's topics with the settings, create and change them.",
@@ -64,6 +65,7 @@ enum CommandTable {
             .init("herald publish --user ann --pns apns,gcm --message 'Hello' --wait 30s", "Publish an event."),
             .init("herald dlq list", "See what failed, and what to do."),
             .init("herald find --user ann", "See what became of a user's events."),
+            .init("herald account --since 22:00", "See that nothing was lost."),
             .init("herald console", "See all of it in a browser."),
         ],
         environment: [

@@ -1,0 +1,193 @@
+package import HeraldEvents
+package import HeraldText
+package import HeraldTime
+
+/// Numbers of notifications, by what is known of them.
+package struct AccountCounts: Sendable, Equatable {
+    /// Request records.
+    package var events = 0
+    /// What they ask for: an event asks for one notification on each of its push services.
+    package var notifications = 0
+    package var settled: [Outcome: Int] = [:]
+    /// Still on their way: in the request topic or in a retry topic.
+    package var open = 0
+    /// Without a result, where a result could not have been seen.
+    package var unknown = 0
+    /// Without a result, and not on their way.
+    package var missing = 0
+    /// With more than one result.
+    package var repeated = 0
+
+    package mutating func add(_ standing: NotificationLedger.Standing, isFirst: Bool, isRepeated: Bool) {
+        events += isFirst ? 1 : 0
+        notifications += 1
+        repeated += isRepeated ? 1 : 0
+        switch standing {
+        case .settled(let outcome): settled[outcome, default: 0] += 1
+        case .untaken, .delayed: open += 1
+        case .unknown: unknown += 1
+        case .missing: missing += 1
+        }
+    }
+
+    /// The numbers in the order of their columns, with the columns' names.
+    package var columns: [(name: String, count: Int)] {
+        [("events", events), ("notifications", notifications)]
+            + Outcome.allCases.map { ($0.rawValue, settled[$0] ?? 0) }
+            + [("open", open), ("unknown", unknown), ("missing", missing), ("repeated", repeated)]
+    }
+}
+
+/// What was published in a span of time, and what became of it.
+package struct Account: Sendable {
+    /// A notification without a result.
+    package struct MissingNotification: Sendable, Equatable {
+        package let record: Origin
+        /// Absent for an event that does not decode.
+        package let pushService: String?
+        package let source: String?
+    }
+
+    /// The request records whose events are accounted for.
+    package var since: WallTime?
+    package var until: WallTime
+    package private(set) var total = AccountCounts()
+    /// Of dead letters that were published again.
+    package private(set) var replays = AccountCounts()
+    package private(set) var topics: [String: AccountCounts] = [:]
+    /// Without a name: events that name none.
+    package private(set) var sources: [String?: AccountCounts] = [:]
+    /// Without a name: events that do not decode.
+    package private(set) var pushServices: [String?: AccountCounts] = [:]
+    /// What is open, by where it is.
+    package private(set) var untaken = 0
+    package private(set) var delayed: [Int: Int] = [:]
+    /// The first of those that are missing, in the order of their places.
+    package private(set) var missing: [MissingNotification] = []
+    package var tombstones = 0
+    /// What could not be read, a phrase each.
+    package var gaps: [String] = []
+
+    /// The sums of a ledger; at most this many of the missing are named.
+    package init(_ ledger: NotificationLedger, since: WallTime?, until: WallTime, naming limit: Int) {
+        (self.since, self.until) = (since, until)
+        tombstones = ledger.tombstoneCount
+        ledger.forEachNotification { event, service, standing, isRepeated in
+            func add(_ counts: inout AccountCounts) {
+                counts.add(standing, isFirst: event.isFirst, isRepeated: isRepeated)
+            }
+            switch standing {
+            case .untaken: untaken += 1
+            case .delayed(let delay): delayed[delay, default: 0] += 1
+            case .missing where missing.count < limit:
+                missing.append(
+                    MissingNotification(
+                        record: Origin(topic: event.topic, partition: event.partition, offset: event.offset),
+                        pushService: service, source: event.source))
+            case .missing, .unknown, .settled: break
+            }
+            guard !event.isReplay else { return add(&replays) }
+            add(&total)
+            add(&topics[event.topic, default: AccountCounts()])
+            add(&sources[event.source, default: AccountCounts()])
+            // An event counts for each of its push services.
+            pushServices[service, default: AccountCounts()].add(standing, isFirst: true, isRepeated: isRepeated)
+        }
+    }
+
+    package var missingCount: Int { total.missing + replays.missing }
+    package var unknownCount: Int { total.unknown + replays.unknown }
+    package var repeatedCount: Int { total.repeated + replays.repeated }
+
+    /// Whether each notification has one result, or is on its way, and all of it could be read.
+    package var isBalanced: Bool {
+        missingCount == 0 && unknownCount == 0 && repeatedCount == 0 && gaps.isEmpty
+    }
+
+    /// The rows of its table: what they are of, and the numbers.
+    package var rows: [(group: String, name: String?, counts: AccountCounts)] {
+        func rows(_ group: String, _ counts: [String?: AccountCounts]) -> [(String, String?, AccountCounts)] {
+            counts.sorted { ($1.value.notifications, $0.key ?? "") < ($0.value.notifications, $1.key ?? "") }
+                .map { (group, $0.key, $0.value) }
+        }
+        return [("all", nil, total)]
+            + rows("topic", Dictionary(uniqueKeysWithValues: topics.map { (Optional($0.key), $0.value) }))
+            + rows("source", sources) + rows("push service", pushServices)
+            + (replays.notifications > 0 ? [("replays", nil, replays)] : [])
+    }
+}
+
+extension Account {
+    /// For programs.
+    ///
+    /// - Parameter delays: the names of the retry topics, by their index.
+    package func json(delays: [String]) -> [JSONValue.Member] {
+        func value(_ counts: AccountCounts) -> [JSONValue.Member] {
+            counts.columns.map { .init($0.name, .integer($0.count)) }
+        }
+        func list(_ group: String, _ key: String) -> JSONValue {
+            .array(
+                rows.filter { $0.group == group }.map { row in
+                    .object([.init(key, row.name.map(JSONValue.string) ?? .null)] + value(row.counts))
+                })
+        }
+        return [
+            .init("since", since.map { .string(RFC3339.text($0)) } ?? .null),
+            .init("until", .string(RFC3339.text(until))),
+            .init("isBalanced", .bool(isBalanced)),
+            .init("total", .object(value(total))),
+            .init("replays", .object(value(replays))),
+            .init("topics", list("topic", "topic")),
+            .init("sources", list("source", "source")),
+            .init("pushServices", list("push service", "pns")),
+            .init(
+                "open",
+                .object(
+                    [.init("requests", .integer(untaken))]
+                        + delayed.sorted { $0.key < $1.key }.map { .init(delays[$0.key], .integer($0.value)) })),
+            .init(
+                "missing",
+                .array(
+                    missing.map { notification in
+                        .object([
+                            .init("record", .string("\(notification.record)")),
+                            .init("pns", notification.pushService.map(JSONValue.string) ?? .null),
+                            .init("source", notification.source.map(JSONValue.string) ?? .null),
+                        ])
+                    })),
+            .init("tombstones", .integer(tombstones)),
+            .init("gaps", .array(gaps.map(JSONValue.string))),
+        ]
+    }
+
+    /// The verdict in sentences.
+    package func sentences(delays: [String]) -> [String] {
+        var sentences: [String] = []
+        if total.open + replays.open > 0 {
+            let places =
+                (untaken > 0 ? ["\(untaken) in the request topics, which the workers have not passed"] : [])
+                + delayed.sorted { $0.key < $1.key }.map { "\($0.value) in \(delays[$0.key])" }
+            sentences.append("Open: \(places.joined(separator: ", ")).")
+        }
+        if repeatedCount > 0 {
+            sentences.append(
+                "\(repeatedCount) with more than one result: delivery.guarantee: at-least-once allows that, exactly-once "
+                    + "does not.")
+        }
+        if unknownCount > 0 {
+            sentences.append("\(unknownCount) without a result cannot be judged, because not all results can be read.")
+        }
+        if missingCount > 0 {
+            let named = missing.prefix(5).map { "\($0.record)" + ($0.pushService.map { " (\($0))" } ?? "") }
+            let more = missingCount > named.count ? ", and \(missingCount - named.count) more (-o json names them)" : ""
+            sentences.append(
+                "Missing: \(missingCount) without a result that are not on their way: \(named.joined(separator: ", "))"
+                    + "\(more). Ask herald explain TOPIC/PARTITION/OFFSET.")
+        } else if isBalanced {
+            sentences.append(
+                "Every notification has one result" + (total.open + replays.open > 0 ? ", or is on its way." : "."))
+        }
+        sentences += gaps.map { "Not read: \($0)." }
+        return sentences
+    }
+}
