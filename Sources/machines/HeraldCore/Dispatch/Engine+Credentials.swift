@@ -20,7 +20,7 @@ extension Engine {
         credentials.outdate(upTo: calls.sequence)
         switch outage?.reason {
         case .tokenUnavailable: endOutage(now: now)
-        case .credentials, .tls, .proxyRefused, .hubNotFound, .quotaUsedUp:
+        case .credentials, .tls, .proxyRefused, .target:
             health.outage?.probeSoon(now: now.monotonic)
             probe(now: now)
         case .nameNotFound, .breaker, .deadLetterBreaker, nil: break

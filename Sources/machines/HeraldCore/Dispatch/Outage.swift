@@ -110,7 +110,7 @@ public struct Outage: Sendable, Equatable {
             switch reason {
             case .deadLetterBreaker: now.advanced(by: Self.rejectedProbeDelay)
             case .breaker: now.advanced(by: Self.firstProbeDelay)
-            case .credentials, .tokenUnavailable, .tls, .nameNotFound, .proxyRefused, .hubNotFound, .quotaUsedUp:
+            case .credentials, .tokenUnavailable, .tls, .nameNotFound, .proxyRefused, .target:
                 isOneUsers ? now : nextProbe
             }
     }
