@@ -136,8 +136,8 @@ let package = Package(
         module(
             "faces", "HeraldAdmin",
             [
-                "HeraldCore", "HeraldDriver", "HeraldEvents", "HeraldHTTP", "HeraldKafka", "HeraldTelemetry",
-                "HeraldText", "HeraldThreads", "HeraldTime", "HeraldWorker",
+                "HeraldBackend", "HeraldCore", "HeraldDriver", "HeraldEvents", "HeraldHTTP", "HeraldKafka",
+                "HeraldTelemetry", "HeraldText", "HeraldThreads", "HeraldTime", "HeraldWorker",
             ]),
 
         // What people and jobs do with a cluster.
@@ -302,8 +302,8 @@ let package = Package(
         tests(
             "faces/HeraldAdminTests", "HeraldAdminTests",
             [
-                "HeraldAdmin", "HeraldCore", "HeraldEvents", "HeraldHTTP", "HeraldKafka", "HeraldTelemetry",
-                "HeraldThreads", "HeraldTime", "HeraldTools", "HeraldWorker",
+                "HeraldAdmin", "HeraldBackend", "HeraldCore", "HeraldEvents", "HeraldHTTP", "HeraldKafka",
+                "HeraldTelemetry", "HeraldThreads", "HeraldTime", "HeraldTools", "HeraldWorker",
             ]),
         tests(
             "lab/HeraldSandboxTests", "HeraldSandboxTests",

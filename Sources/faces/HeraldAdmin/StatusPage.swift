@@ -56,7 +56,7 @@ struct StatusPage {
                     "partitions": .integer(sum { $0.partitions.count }),
                 ]),
             .init("lag", lag), .init("waiting", waiting),
-            .init("outages", .array(report.outages.map { .string($0.reason.rawValue) })),
+            .init("outages", .array(report.outages.map { .string($0.reason.word) })),
             .init("brokers", .string(Self.word(report.cluster.isReachable))),
             .init("silentBrokers", .array(report.cluster.silentBrokers.map { .string($0.description) })),
             .init("unusablePartitions", .array(report.cluster.unusable.map { .string("\($0)") })),

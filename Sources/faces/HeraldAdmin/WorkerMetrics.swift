@@ -1,3 +1,4 @@
+import HeraldBackend
 import HeraldCore
 import HeraldEvents
 import HeraldKafka
@@ -171,7 +172,9 @@ public enum WorkerMetrics {
         ) {
             source, writer in
             let outages = source.report.outages.map(\.reason)
-            for reason in OutageReason.allCases { writer.sample([reason.rawValue], outages.contains(reason) ? 1 : 0) }
+            for reason in OutageReason.common + TargetOutage.all.map(OutageReason.target) {
+                writer.sample([reason.word], outages.contains(reason) ? 1 : 0)
+            }
         },
         sum("herald_inflight", .gauge, "Calls in flight.", \.calls),
         sum(

@@ -25,7 +25,7 @@ public struct Counters: Sendable, Equatable {
     private var outcomes: [Int]
     /// By push service, and then by the call's end.
     private var callEnds: [Int]
-    private var deadLetters = Array(repeating: 0, count: DeadLetterReason.allCases.count)
+    private var deadLetters: [DeadLetterReason: Int] = [:]
     /// By reason; the last place is for hops.
     private var retries = Array(repeating: 0, count: RetryReason.allCases.count + 1)
     private let services: Int
@@ -51,7 +51,7 @@ public struct Counters: Sendable, Equatable {
     }
 
     /// Dead letters for this reason.
-    public func deadLetters(_ reason: DeadLetterReason) -> Int { deadLetters[reason.place] }
+    public func deadLetters(_ reason: DeadLetterReason) -> Int { deadLetters[reason, default: 0] }
 
     /// Retry records for this reason; `nil`: hops, which keep their record's reason.
     public func retries(_ reason: RetryReason?) -> Int { retries[reason?.place ?? RetryReason.allCases.count] }
@@ -75,7 +75,7 @@ public struct Counters: Sendable, Equatable {
     mutating func count(_ copy: EventCopy) {
         switch copy.destination {
         case .retry(_, _, let reason): retries[reason?.place ?? RetryReason.allCases.count] += 1
-        case .deadLetter(let reason): deadLetters[reason.place] += 1
+        case .deadLetter(let reason): deadLetters[reason, default: 0] += 1
         }
     }
 }
@@ -104,23 +104,6 @@ extension Outcome {
         case .expired: 2
         case .cancelled: 3
         case .duplicate: 4
-        }
-    }
-}
-
-extension DeadLetterReason {
-    fileprivate var place: Int {
-        switch self {
-        case .malformed: 0
-        case .invalid: 1
-        case .oversized: 2
-        case .rejected: 3
-        case .attemptsExhausted: 4
-        case .timeExhausted: 5
-        case .expired: 6
-        case .replaysExhausted: 7
-        case .unanswered: 8
-        case .unreadable: 9
         }
     }
 }

@@ -7,7 +7,7 @@ extension Engine {
     mutating func stop(leaving: Bool, timeout: Milliseconds, now: Moment) {
         let deadline = now.monotonic.advanced(by: timeout)
         lifecycle.stop(leaving: leaving, deadline: deadline)
-        health.drop()
+        health.outage = nil
         for index in events.slots.indices { stopWaiting(Int32(index), now: now) }
         dispatcher.forgetCalls()
         credentials.forgetCalls()
@@ -125,6 +125,6 @@ extension Engine {
         credentials.forgetCalls()
         activations.removeAll()
         events.forgetOrder()
-        health.drop()
+        health.outage = nil
     }
 }

@@ -177,7 +177,7 @@ extension Engine {
             // once.
             let probe = callsHold(now: now) == nil ? nextProbeTime.map { max($0, now.monotonic) } : nil
             return .outage(
-                cause: outage.reason.rawValue, since: outage.since, nextProbe: probe.map { now.wall($0) })
+                cause: outage.reason.word, since: outage.since, nextProbe: probe.map { now.wall($0) })
         case .unrecordedOutcomes:
             guard case .unrecorded(let since)? = callsHold(now: now) else { return .nextTurn }
             return .unrecordedOutcomes(since: now.wall(since))

@@ -10,7 +10,7 @@ extension OutageReason {
         let backend = ["herald", "doctor", "--only", "backend"]
         let send = ["herald", "send", "--self"]
         func outage(_ what: String, _ step: String, _ command: [String] = []) -> Finding {
-            Finding(outage: rawValue, what, since: since, step: step, command: command)
+            Finding(outage: word, what, since: since, step: step, command: command)
         }
         return switch self {
         case .credentials:
@@ -37,14 +37,7 @@ extension OutageReason {
         case .breaker:
             outage(
                 "most calls to the backend fail for now, the latest with status \(status)", "check the backend", send)
-        case .hubNotFound:
-            outage(
-                "the namespace has no hub of that name (404)", "check backend.hub.name and the connection string",
-                ["herald", "config", "show", "backend.hub"])
-        case .quotaUsedUp:
-            outage(
-                "the hub's quota of notifications is used up (403)",
-                "wait for its next period, or choose a larger tier")
+        case .target(let own): outage(own.what, own.step, own.command)
         case .deadLetterBreaker:
             outage(
                 "the backend rejects most users' events with status \(status)", Self.remedy(rejectedWith: status),

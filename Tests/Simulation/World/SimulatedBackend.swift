@@ -45,6 +45,9 @@ struct SimulatedBackend {
     /// Every call for these users hangs until its deadline.
     var hanging: Set<Int> = []
     static let timeout: Int64 = 10_000
+    /// What a target's answers declare.
+    private static let quotaUsedUp = OutageReason.target(TargetOutage("quota", "no quota is left", step: "wait"))
+    private static let hubNotFound = OutageReason.target(TargetOutage("no-hub", "there is no hub", step: "make one"))
     /// The next call's moment if calls came evenly, in microseconds.
     private var nextTaken: Int64 = 0
 
@@ -56,10 +59,10 @@ struct SimulatedBackend {
             return (CallResult(status: 429, retryAfter: weather.capacityPause), latency)
         }
         if weather.quotaIsUsedUp {
-            return (CallResult(status: 403, detail: "quota", read: .outage(.quotaUsedUp)), latency)
+            return (CallResult(status: 403, detail: "quota", read: .outage(Self.quotaUsedUp)), latency)
         }
         if weather.hubIsMissing {
-            return (CallResult(status: 404, detail: "no hub", read: .outage(.hubNotFound)), latency)
+            return (CallResult(status: 404, detail: "no hub", read: .outage(Self.hubNotFound)), latency)
         }
         if weather.passwordIsWrong {
             // Late ones come when the password is right again.

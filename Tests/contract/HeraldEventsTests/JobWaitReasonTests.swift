@@ -1,8 +1,6 @@
-import Foundation
 import HeraldEvents
 import HeraldText
 import HeraldTime
-import TestSupport
 import Testing
 
 @Suite("The closed set of reasons for which jobs wait")
@@ -57,22 +55,6 @@ struct JobWaitReasonTests {
 
     @Test("docs/RUNBOOK.md has the table of the reasons, and docs/DESIGN.md the origin of each")
     func documents() throws {
-        func text(_ name: String) throws -> String {
-            try String(contentsOf: Repository.root.appending(path: "docs/\(name)"), encoding: .utf8)
-        }
-        let runbook = try text("RUNBOOK.md")
-        for kind in JobWaitReason.Kind.allCases {
-            let changes = kind.changes.map { "`\($0)`" }.joined(separator: ", ")
-            let row = "| `\(kind.word)` | \(kind.meaning) | \(kind.end) | \(changes) |"
-            #expect(runbook.contains(row), "docs/RUNBOOK.md has to have:\n\(row)")
-        }
-        let design = try text("DESIGN.md").components(separatedBy: "**Jobs.** `JobWaitReason`").last ?? ""
-        let table = design.components(separatedBy: "\n\n").first { $0.hasPrefix("| reason |") } ?? ""
-        let words = table.split(separator: "\n").dropFirst(2).flatMap { row in
-            row.split(separator: "|").first?.split(separator: "`").map(String.init).filter {
-                $0.contains(where: \.isLetter)
-            } ?? []
-        }
-        #expect(words.sorted() == JobWaitReason.Kind.allCases.map(\.word).sorted())
+        try expectDocumented(JobWaitReason.Kind.self, inDesignBehind: "**Jobs.** `JobWaitReason`")
     }
 }

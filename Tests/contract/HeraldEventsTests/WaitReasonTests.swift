@@ -56,23 +56,7 @@ struct WaitReasonTests {
 
     @Test("docs/RUNBOOK.md has the table of the reasons, and docs/DESIGN.md the origin of each")
     func documents() throws {
-        func text(_ name: String) throws -> String {
-            try String(contentsOf: Repository.root.appending(path: "docs/\(name)"), encoding: .utf8)
-        }
-        let runbook = try text("RUNBOOK.md")
-        for kind in WaitReason.Kind.allCases {
-            let changes = kind.changes.map { "`\($0)`" }.joined(separator: ", ")
-            let row = "| `\(kind.word)` | \(kind.meaning) | \(kind.end) | \(changes) |"
-            #expect(runbook.contains(row), "docs/RUNBOOK.md has to have:\n\(row)")
-        }
-        let design = try text("DESIGN.md").components(separatedBy: "## Why an event waits").last ?? ""
-        let table = design.components(separatedBy: "\n\n").first { $0.hasPrefix("| reason |") } ?? ""
-        let words = table.split(separator: "\n").dropFirst(2).flatMap { row in
-            row.split(separator: "|").first?.split(separator: "`").map(String.init).filter {
-                $0.contains(where: \.isLetter)
-            } ?? []
-        }
-        #expect(words.sorted() == WaitReason.Kind.allCases.map(\.word).sorted())
+        try expectDocumented(WaitReason.Kind.self, inDesignBehind: "## Why an event waits")
     }
 
     @Test("The settings that the reasons name exist")
@@ -83,4 +67,26 @@ struct WaitReasonTests {
             #expect(text.contains("`\(name)`") || text.contains("`\(name)."), "\(name)")
         }
     }
+}
+
+/// Compares the rows of a set with the tables of docs/RUNBOOK.md and docs/DESIGN.md.
+func expectDocumented<Kind: WaitKind>(_ kinds: Kind.Type, inDesignBehind heading: String) throws {
+    func text(_ name: String) throws -> String {
+        try String(contentsOf: Repository.root.appending(path: "docs/\(name)"), encoding: .utf8)
+    }
+    let runbook: String = try text("RUNBOOK.md")
+    for kind in Kind.allCases {
+        let changes: String = kind.changes.map { "`\($0)`" }.joined(separator: ", ")
+        let row: String = "| `\(kind.word)` | \(kind.meaning) | \(kind.end) | \(changes) |"
+        #expect(runbook.contains(row), "docs/RUNBOOK.md has to have:\n\(row)")
+    }
+    let design: String = try text("DESIGN.md").components(separatedBy: heading).last ?? ""
+    let table: String = design.components(separatedBy: "\n\n").first { $0.hasPrefix("| reason |") } ?? ""
+    var words: [String] = []
+    for row in table.split(separator: "\n").dropFirst(2) {
+        let names: [Substring] = row.split(separator: "|").first?.split(separator: "`") ?? []
+        words += names.filter { $0.contains(where: \.isLetter) }.map(String.init)
+    }
+    let expected: [String] = Kind.allCases.map(\.word)
+    #expect(words.sorted() == expected.sorted())
 }

@@ -1,3 +1,4 @@
+import HeraldBackend
 import HeraldEvents
 import HeraldHTTP
 import HeraldThreads
@@ -126,14 +127,16 @@ struct ReadinessTests {
         #expect(isStuck == (expected.reason == .stuck), "only a lane that does not turn makes the process dead")
     }
 
-    @Test("Each hold has a reason and the sentence of the log", arguments: OutageReason.allCases)
+    @Test(
+        "Each hold has a reason and the sentence of the log",
+        arguments: OutageReason.common + TargetOutage.all.map(OutageReason.target))
     func outage(reason: OutageReason) throws {
         let report = Reports.ready {
             $0.lanes[0].outage = OutageReport(reason, status: 404)
             $0.lanes[0].outageSince = WallTime(milliseconds: 0)
         }
         let finding = try #require(Readiness(report, now: Self.now).reasons.first)
-        #expect(finding.key == "outage-\(reason.rawValue)" && finding.isOutage && finding.alert == "HeraldOutage")
+        #expect(finding.key == "outage-\(reason.word)" && finding.isOutage && finding.alert == "HeraldOutage")
         #expect(finding == reason.finding(status: 404, since: WallTime(milliseconds: 0)))
         let page = StatusPage(report, now: Self.now).readyz
         let text = String(decoding: page.body, as: UTF8.self)

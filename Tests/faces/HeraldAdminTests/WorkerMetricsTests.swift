@@ -1,4 +1,5 @@
 import Foundation
+import HeraldBackend
 import HeraldCore
 import HeraldEvents
 import HeraldTelemetry
@@ -109,6 +110,18 @@ struct WorkerMetricsTests {
         }
         let found = lines.filter { $0.hasPrefix("| `herald_") || $0.hasPrefix("| `process_") }.map { String($0) }
         #expect(found == rows, "the table has to be:\n\(rows.joined(separator: "\n"))")
+    }
+
+    @Test("Each target's outage appears in the documents")
+    func targetOutages() throws {
+        func text(_ name: String) throws -> String {
+            try String(contentsOf: Repository.root.appending(path: "docs/\(name)"), encoding: .utf8)
+        }
+        let (backend, metrics, runbook) = (try text("BACKEND.md"), try text("METRICS.md"), try text("RUNBOOK.md"))
+        for word in TargetOutage.all.map(\.word) {
+            #expect(backend.contains("`\(word)`") && metrics.contains("`outage-\(word)`"), "\(word)")
+            #expect(runbook.contains("\n### outage-\(word)\n"), "\(word)")
+        }
     }
 
     @Test("promtool finds no fault", .promtool)

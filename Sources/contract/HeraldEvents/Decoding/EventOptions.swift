@@ -72,11 +72,7 @@ extension RecordDecoder {
         while let key = try reader.nextKey(isFirst: &isFirst) {
             let member = try reader.readValue()
             var name: [UInt8] = []
-            if key.hasEscapes {
-                JSONEscapes.append(value.extracting(key.range), to: &name)
-            } else if key.range.count <= 16 {
-                name.append(copying: value.extracting(key.range))
-            }
+            if key.hasEscapes || key.range.count <= 16 { key.append(in: value, to: &name) }
             if let repeated = tokens.keep(member, named: name.span.bytes) {
                 throw JSONError(problem: .repeatedKey(repeated), offset: Int(key.start))
             }

@@ -66,11 +66,7 @@ extension RecordDecoder {
 
     private func problem(ofLongUser token: JSONToken, in value: RawSpan) -> String {
         var text: [UInt8] = []
-        if token.hasEscapes {
-            JSONEscapes.append(value.extracting(token.range), to: &text)
-        } else {
-            text.append(copying: value.extracting(token.range))
-        }
+        token.append(in: value, to: &text)
         return users.problem(in: text.span.bytes) ?? "user is too long"
     }
 

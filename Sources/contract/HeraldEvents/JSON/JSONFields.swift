@@ -45,12 +45,7 @@ package struct JSONFields: Sendable {
 
     /// Appends a member's text, or its number as written.
     package mutating func append(_ index: Int, of object: RawSpan, to output: inout [UInt8]) {
-        let token = fields[index].token
-        if token.hasEscapes {
-            JSONEscapes.append(object.extracting(token.range), to: &output)
-        } else {
-            output.append(copying: object.extracting(token.range))
-        }
+        fields[index].token.append(in: object, to: &output)
     }
 
     private mutating func index(of key: JSONToken, in object: RawSpan) -> Int? {

@@ -42,9 +42,8 @@ extension JSONValue {
             self = Int(text).map { .integer($0) } ?? .number(Double(text) ?? .nan)
         case .string: self = .string(token.text(in: bytes))
         case .array:
-            try reader.enterContainer()
             var elements: [JSONValue] = []
-            while let element = try reader.nextElement(isFirst: &isFirst) { elements.append(try Self(element, bytes)) }
+            for element in try token.elements(in: bytes) { elements.append(try Self(element, bytes)) }
             self = .array(elements)
         case .object:
             try reader.enterContainer()
@@ -62,7 +61,26 @@ extension JSONToken {
     func text(in bytes: RawSpan) -> String {
         guard hasEscapes else { return bytes.extracting(range).text }
         var output: [UInt8] = []
-        JSONEscapes.append(bytes.extracting(range), to: &output)
+        append(in: bytes, to: &output)
         return output.span.bytes.text
+    }
+
+    /// Appends that text, or a number as it is written.
+    func append(in bytes: RawSpan, to output: inout [UInt8]) {
+        if hasEscapes {
+            JSONEscapes.append(bytes.extracting(range), to: &output)
+        } else {
+            output.append(copying: bytes.extracting(range))
+        }
+    }
+
+    /// The elements of an array that lies in these bytes.
+    func elements(in bytes: RawSpan) throws(JSONError) -> [JSONToken] {
+        var reader = JSONReader(bytes, offset: range.lowerBound)
+        try reader.enterContainer()
+        var elements: [JSONToken] = []
+        var isFirst = true
+        while let element = try reader.nextElement(isFirst: &isFirst) { elements.append(element) }
+        return elements
     }
 }

@@ -89,19 +89,10 @@ struct RecordFields: ~Escapable {
     func strings(_ name: StaticString) throws(InvalidArgument) -> [String]? {
         guard let token = value(name) else { return nil }
         guard token.kind == .array else { throw wrong(name, "an array of strings") }
-        guard let elements = try? elements(of: token), elements.allSatisfy({ $0.kind == .string }) else {
+        guard let elements = try? token.elements(in: bytes), elements.allSatisfy({ $0.kind == .string }) else {
             throw wrong(name, "an array of strings")
         }
         return elements.map { $0.text(in: bytes) }
-    }
-
-    private func elements(of array: JSONToken) throws(JSONError) -> [JSONToken] {
-        var reader = JSONReader(bytes, offset: array.range.lowerBound)
-        try reader.enterContainer()
-        var elements: [JSONToken] = []
-        var isFirst = true
-        while let element = try reader.nextElement(isFirst: &isFirst) { elements.append(element) }
-        return elements
     }
 
     func integer(_ name: StaticString, _ range: ClosedRange<Int>) throws(InvalidArgument) -> Int? {

@@ -16,11 +16,7 @@ extension DecodedEvent {
         guard let tokens = try? Self.names(in: json) else { return [] }
         for token in tokens where names.count < Self.requestedNamesLimit {
             var name: [UInt8] = []
-            if token.hasEscapes {
-                JSONEscapes.append(json.extracting(token.range), to: &name)
-            } else {
-                name.append(copying: json.extracting(token.range))
-            }
+            token.append(in: json, to: &name)
             if pushServices.index(of: name.span.bytes) == service, !names.contains(name) { names.append(name) }
         }
         if names.count == 1, let only = names.first,
@@ -32,12 +28,8 @@ extension DecodedEvent {
     }
 
     private static func names(in json: RawSpan) throws(JSONError) -> [JSONToken] {
-        var reader = JSONReader(json, offset: 0)
-        guard json.byteCount > 0, json[byteAt: 0] == UInt8(ascii: "[") else { return [try reader.readValue()] }
-        try reader.enterContainer()
-        var tokens: [JSONToken] = []
-        var isFirst = true
-        while let token = try reader.nextElement(isFirst: &isFirst) { tokens.append(token) }
-        return tokens
+        var reader = JSONReader(json)
+        let token = try reader.readValue()
+        return token.kind == .array ? try token.elements(in: json) : [token]
     }
 }

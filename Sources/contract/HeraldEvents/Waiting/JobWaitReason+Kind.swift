@@ -1,39 +1,16 @@
 extension JobWaitReason {
     /// A kind of reason, by its place among all.
-    ///
-    /// docs/RUNBOOK.md has its table, and a test compares.
     public enum Kind: Int, WaitKind {
         case nextTurn, reading, otherJob, claiming, transaction, broker, resting, paused, campaignPaused, pauseUnread
         case rate, openOutcomes, rampStep, lastOutcomes, returns, turn
 
-        /// Its word in JSON.
-        public var word: String { row.word }
-        /// What it waits for.
-        public var meaning: String { row.meaning }
-        /// What ends it.
-        public var end: String { row.end }
-        /// The settings, options and commands that change it; empty when none does.
-        public var changes: [String] { row.changes }
         /// Whether the job is at its own work: how fast it goes says more than what it waits for at the moment.
         public var isAtWork: Bool { [.nextTurn, .reading, .transaction, .rate].contains(self) }
         /// Whether it ends with each outcome that comes: how fast they come says when all is done.
         public var isPaced: Bool { self == .openOutcomes || self == .lastOutcomes }
 
-        private var row: Row { Self.rows[rawValue] }
-
-        private struct Row {
-            let word: String
-            let meaning: String
-            let end: String
-            let changes: [String]
-
-            init(_ word: String, _ meaning: String, end: String, _ changes: String...) {
-                (self.word, self.meaning, self.end, self.changes) = (word, meaning, end, changes)
-            }
-        }
-
         /// In the order of the kinds.
-        private static let rows: [Row] = [
+        public static let rows: [WaitRow] = [
             .init("next-turn", "nothing: it goes on at once", end: "the job's next turn, at once"),
             .init(
                 "reading", "what it can't go on without: marks, letters, what is published, the audience",

@@ -1,39 +1,16 @@
 extension WaitReason {
     /// A kind of reason, by its place among all.
-    ///
-    /// docs/RUNBOOK.md has its table, and a test compares.
     public enum Kind: UInt8, WaitKind {
         case calling, nextTurn, behindUser, behindPartition, behindSame, sameUnderWay, notBefore, retryDue, quickRetry
         case campaignPaused, credentialsRenewal, credentialsDoubt, outage, unrecordedOutcomes, stoodStill
         case backendPause, serviceLimit, totalLimit, learnedLimit, callsInFlight, otherPushServices, stopping
         case unacknowledged, transaction, transactionEnds, producer, recordRefused
 
-        /// Its word in metrics and JSON.
-        public var word: String { row.word }
-        /// What it waits for.
-        public var meaning: String { row.meaning }
-        /// What ends it.
-        public var end: String { row.end }
-        /// The settings and commands that change it; empty when none does.
-        public var changes: [String] { row.changes }
         /// Whether the event waits: not one that is being called.
         public var isWait: Bool { self != .calling }
 
-        private var row: Row { Self.rows[Int(rawValue)] }
-
-        private struct Row {
-            let word: String
-            let meaning: String
-            let end: String
-            let changes: [String]
-
-            init(_ word: String, _ meaning: String, end: String, _ changes: String...) {
-                (self.word, self.meaning, self.end, self.changes) = (word, meaning, end, changes)
-            }
-        }
-
         /// In the order of the kinds.
-        private static let rows: [Row] = [
+        public static let rows: [WaitRow] = [
             .init(
                 "calling", "its call is under way: no wait", end: "the backend's answer, or backend.timeout",
                 "backend.timeout"),

@@ -17,14 +17,35 @@ public protocol WaitWords: Sendable, Equatable {
     var phrase: String { get }
 }
 
-/// A kind of reason: its word, what it means, what ends it, and what changes it.
-public protocol WaitKind: Sendable, Equatable, CaseIterable {
+/// A kind of reason, by its place among all; it has its cases and its rows.
+///
+/// docs/RUNBOOK.md has the table of each set, and a test compares.
+public protocol WaitKind: Sendable, Equatable, CaseIterable, RawRepresentable where RawValue: BinaryInteger {
+    /// The rows, in the order of the kinds.
+    static var rows: [WaitRow] { get }
+}
+
+/// The row of a kind of reason.
+public struct WaitRow: Sendable {
+    fileprivate let word: String
+    fileprivate let meaning: String
+    fileprivate let end: String
+    fileprivate let changes: [String]
+
+    init(_ word: String, _ meaning: String, end: String, _ changes: String...) {
+        (self.word, self.meaning, self.end, self.changes) = (word, meaning, end, changes)
+    }
+}
+
+extension WaitKind {
+    private var row: WaitRow { Self.rows[Int(rawValue)] }
+
     /// Its word in metrics and JSON.
-    var word: String { get }
+    public var word: String { row.word }
     /// What it waits for.
-    var meaning: String { get }
+    public var meaning: String { row.meaning }
     /// What ends it.
-    var end: String { get }
+    public var end: String { row.end }
     /// The settings, options and commands that change it; empty when none does.
-    var changes: [String] { get }
+    public var changes: [String] { row.changes }
 }

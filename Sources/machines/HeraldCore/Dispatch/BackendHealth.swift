@@ -20,7 +20,7 @@ extension CallVerdict {
 /// | on | its probe fails for another reason | on, for that reason |
 /// | on | partitions go, or new credentials end the lack of any | none |
 struct BackendHealth: Sendable {
-    private(set) var outage: Outage? {
+    var outage: Outage? {
         didSet { isInOutage = outage != nil }
     }
     /// Whether only probes are called: read on every event's way, where ``outage`` is too large to read.
@@ -117,9 +117,6 @@ extension BackendHealth {
         return outage.reason
     }
 
-    /// Forgets the outage: no calls follow.
-    mutating func drop() { outage = nil }
-
     enum Judgement {
         case well
         case unwell
@@ -157,25 +154,4 @@ extension BackendHealth {
         case .rejected: return outage.reason == .deadLetterBreaker && outage.status == result.status
         }
     }
-
-    /// Notes the start of a probe.
-    mutating func probe(_ token: CallToken, user: UInt64) { outage?.begin(token, user: user) }
-
-    /// Probes soon, because something may have improved.
-    mutating func probeSoon(now: MonotonicTime) { outage?.probeSoon(now: now) }
-
-    /// Notes that only one user was refused.
-    mutating func noteOneUser(now: MonotonicTime) { outage?.concernsOneUser(now: now) }
-
-    /// Notes that a call of this class, of an event that was never called, can be the probe.
-    mutating func noteCandidate(ofClass number: Int) {
-        outage?.hasOthers = true
-        outage?.room[number] -= 1
-    }
-
-    /// Takes as many events as at the beginning, because no event is left to probe with and the outage would never end.
-    mutating func lookForCandidates() { outage?.makeRoom() }
-
-    /// Notes that every event has been a probe.
-    mutating func noteNoOthers() { outage?.hasOthers = false }
 }

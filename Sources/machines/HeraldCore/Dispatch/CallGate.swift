@@ -23,7 +23,8 @@ struct CallGate: Sendable {
 
     private var total: RateLimiter?
     private(set) var services: [Service]
-    private var refusedUsers = RefusedUsers()
+    /// The users whose latest call was refused, by push service.
+    private var refusedUsers = RecentUsers(places: 8_192)
     /// Whether answers that are evidence about a rate are held.
     private var holdsAnswers = false
     /// Whether any call may have to wait.

@@ -18,7 +18,7 @@ struct Credentials: Sendable {
     static let mostSuspects = 8
 
     /// Whether there are any.
-    private(set) var areThere = true
+    var areThere = true
     /// Whether the lane is renewing them.
     private var isRenewing = false
     /// The calls that wait for the renewal.
@@ -55,8 +55,6 @@ struct Credentials: Sendable {
 
     /// Notes that refusals of calls up to this number are no evidence about the present credentials.
     mutating func outdate(upTo sequence: UInt64) { outdated = sequence }
-
-    mutating func set(areThere: Bool) { self.areThere = areThere }
 
     /// Has a call wait for other credentials.
     mutating func renew(for token: CallToken) -> Action? {

@@ -13,8 +13,8 @@ struct Dispatcher: Sendable {
     private let width: Int
     private var maxInFlight: Int
     private let delays: [Milliseconds]
-    private(set) var queue: CallQueue
-    private(set) var gate: CallGate
+    var queue: CallQueue
+    var gate: CallGate
     /// The push services for which too many calls wait.
     private(set) var deferred = PushServiceSet()
 
@@ -68,8 +68,6 @@ struct Dispatcher: Sendable {
 // MARK: Turns
 
 extension Dispatcher {
-    mutating func want(_ token: CallToken, ofClass number: Int) { queue.append(token, toClass: number) }
-
     /// The push services that have wanted calls and are open.
     mutating func open(now: MonotonicTime) -> PushServiceSet { gate.open(queue.services, now: now) }
 
@@ -79,33 +77,16 @@ extension Dispatcher {
         return gate.isLimited ? gate.opens(queue.services) : .distantPast
     }
 
-    mutating func next(among open: PushServiceSet) -> CallToken? { queue.popFirst(among: open) }
-
     /// Notes that a call begins; true when others may have to wait for it.
     mutating func began(_ token: CallToken, now: MonotonicTime) -> Bool {
         gate.take(Int(token.service), now: now)
         return gate.isLimited
     }
-
-    /// Removes a call out of turn.
-    mutating func remove(_ token: CallToken, ofClass number: Int) { queue.remove(token, ofClass: number) }
-
-    /// Empties the queue: its remaining calls were decided meanwhile, or their events are gone.
-    mutating func removeAll() { queue.removeAll() }
 }
 
 // MARK: The backend's limits
 
 extension Dispatcher {
-    mutating func tick(now: MonotonicTime) { gate.tick(now: now) }
-
-    /// Notes that this push service is in use.
-    mutating func noteUse(_ service: Int, now: MonotonicTime) { gate.noteUse(service, now: now) }
-
-    mutating func answered(_ service: Int, _ call: AnsweredCall, now: MonotonicTime) {
-        gate.answered(service, call, now: now)
-    }
-
     /// The index of the delay by which a call is deferred because its push service's waiting calls would hold up the
     /// others.
     ///

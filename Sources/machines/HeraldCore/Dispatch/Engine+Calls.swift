@@ -45,7 +45,7 @@ extension Engine {
         }
         if stopsForCampaign(slot, service, now: now) || defers(slot, service, now: now) { return }
         events.want(index)
-        dispatcher.want(events.token(slot, service), ofClass: callClass(of: slot))
+        dispatcher.queue.append(events.token(slot, service), toClass: callClass(of: slot))
         noteCandidate(slot, service)
     }
 
@@ -155,13 +155,13 @@ extension Engine {
             health.throttled()
             call.isRefused = true
             call.retryAfter = result.retryAfter
-            dispatcher.answered(service, call, now: now.monotonic)
+            dispatcher.gate.answered(service, call, now: now.monotonic)
         case .transient, .unanswered:
             if health.failed(at: placeOfEvidence(slot, service), user: events[slot].userHash, now: now) {
                 beginOutage(.breaker, status: result.status, now: now)
             }
         case .delivered, .rejected:
-            dispatcher.answered(service, call, now: now.monotonic)
+            dispatcher.gate.answered(service, call, now: now.monotonic)
             let source = result.verdict == .delivered ? sourceOfEvidence(slot) : nil
             health.passed(at: placeOfEvidence(slot, service), deliveredOf: source, now: now)
             if source != nil { campaigns.passed(events[slot].campaign, now: now.monotonic) }

@@ -10,18 +10,18 @@ extension Engine {
     ///
     /// Holds until ``credentialsChanged(now:)``.
     public mutating func credentialsUnavailable(now: Moment) {
-        credentials.set(areThere: false)
+        credentials.areThere = false
         beginOutage(.tokenUnavailable, now: now)
     }
 
     /// Notes that other credentials are in use: an outage because of the former probes at once.
     public mutating func credentialsChanged(now: Moment) {
-        credentials.set(areThere: true)
+        credentials.areThere = true
         credentials.outdate(upTo: calls.sequence)
         switch outage?.reason {
         case .tokenUnavailable: endOutage(now: now)
-        case .credentials, .tls, .proxyRefused, .hubNotFound, .quotaUsedUp:
-            health.probeSoon(now: now.monotonic)
+        case .credentials, .tls, .proxyRefused, .target:
+            health.outage?.probeSoon(now: now.monotonic)
             probe(now: now)
         case .nameNotFound, .breaker, .deadLetterBreaker, nil: break
         }
@@ -112,7 +112,7 @@ extension Engine {
     private mutating func blameCredentials(now: Moment) {
         let isOneUser = suspectUsers.count == 1
         beginOutage(.credentials, now: now)
-        if isOneUser { health.noteOneUser(now: now.monotonic) }
+        if isOneUser { health.outage?.concernsOneUser(now: now.monotonic) }
         callSuspectsAgain(now: now)
     }
 

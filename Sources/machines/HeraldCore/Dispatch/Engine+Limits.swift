@@ -59,7 +59,7 @@ extension Engine {
                 calls.noteShortage()
                 break
             }
-            guard let token = dispatcher.next(among: open) else { break }
+            guard let token = dispatcher.queue.popFirst(among: open) else { break }
             guard start(token, now: now) else { continue }
             if refusals.isOut {
                 // One call is enough to see whether its outcome is accepted.

@@ -28,7 +28,7 @@ extension Engine {
         if health.isUnfounded(by: live) { endOutage(now: now) }
         if live.statuses != before.statuses {
             // Later answers are judged by the new settings: the probe's, and those of calls that were refused twice.
-            health.probeSoon(now: now.monotonic)
+            health.outage?.probeSoon(now: now.monotonic)
             callSuspectsAgain(now: now)
         }
         probe(now: now)

@@ -10,10 +10,9 @@ extension Engine {
     mutating func probe(now: Moment) {
         guard let due = nextProbeTime, now.monotonic >= due, mayCall(now: now) else { return }
         while let token = nextProbe(now: now.monotonic) {
-            dispatcher.remove(token, ofClass: callClass(of: token.slot.index))
+            dispatcher.queue.remove(token, ofClass: callClass(of: token.slot.index))
             guard start(token, now: now) else { continue }
-            let user = events[token.slot.index].userHash
-            health.probe(token, user: user)
+            health.outage?.begin(token, user: events[token.slot.index].userHash)
             return
         }
     }
@@ -35,35 +34,28 @@ extension Engine {
             for step in 0..<max(0, requests) {
                 let number = 1 + (outage.probes + step) % requests
                 let isNewest = outage.probes / requests % 2 == 1
-                if let token = candidate(ofClass: number, newest: isNewest, among: .others) { return token }
+                if let token = candidate(ofClass: number, newest: isNewest, isOther: true) { return token }
             }
-            if let token = candidate(ofClass: 0, newest: false, among: .others) { return token }
-            health.noteNoOthers()
+            if let token = candidate(ofClass: 0, isOther: true) { return token }
+            health.outage?.hasOthers = false
         }
         guard now >= outage.nextProbe else { return nil }
         for step in 0..<dispatcher.queue.classes {
             let number = (outage.probes + step) % dispatcher.queue.classes
-            if let token = candidate(ofClass: number, newest: false, among: .all) { return token }
+            if let token = candidate(ofClass: number) { return token }
         }
-        dispatcher.removeAll()
+        // The remaining calls were decided meanwhile, or their events are gone.
+        dispatcher.queue.removeAll()
         return nil
     }
 
-    private enum Candidates {
-        /// Events that were never called, of users who were not called lately.
-        case others
-        case all
-    }
-
-    private func candidate(ofClass number: Int, newest: Bool, among candidates: Candidates) -> CallToken? {
+    /// - Parameter isOther: whether it is an event that was never called, of a user who was not called lately.
+    private func candidate(ofClass number: Int, newest: Bool = false, isOther: Bool = false) -> CallToken? {
         dispatcher.queue.find(ofClass: number, newest: newest) { token in
             let slot = token.slot.index
             let state = events.services[events.place(slot, Int(token.service))]
             guard events.isCurrent(token.slot), state.phase == .wanted else { return false }
-            switch candidates {
-            case .all: return true
-            case .others: return isNew(state) && outage?.hasAsked(events[slot].userHash) == false
-            }
+            return !isOther || isNew(state) && outage?.hasAsked(events[slot].userHash) == false
         }
     }
 
@@ -72,7 +64,8 @@ extension Engine {
     /// Notes a call that is wanted during an outage.
     mutating func noteCandidate(_ slot: Int32, _ service: Int) {
         guard health.isInOutage, isNew(events.services[events.place(slot, service)]) else { return }
-        health.noteCandidate(ofClass: callClass(of: slot))
+        let number = callClass(of: slot)
+        health.outage?.noteCandidate(ofClass: number)
     }
 
     /// The class in which the event's calls wait.

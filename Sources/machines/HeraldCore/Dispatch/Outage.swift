@@ -86,10 +86,16 @@ public struct Outage: Sendable, Equatable {
 
     func hasAsked(_ user: UInt64) -> Bool { users.contains(user) }
 
-    /// Makes room for candidates of each class, unless one is being probed.
+    /// Takes as many events as at the beginning, because none is left to probe with and the outage would never end.
     mutating func makeRoom() {
         guard probe == nil else { return }
         for number in room.indices { room[number] = max(room[number], Self.probeCandidates) }
+    }
+
+    /// Notes that a call of this class, of an event that was never called, can be the probe.
+    mutating func noteCandidate(ofClass number: Int) {
+        hasOthers = true
+        room[number] -= 1
     }
 
     /// Notes that the probe, of an event of this class, failed too.
@@ -104,7 +110,7 @@ public struct Outage: Sendable, Equatable {
             switch reason {
             case .deadLetterBreaker: now.advanced(by: Self.rejectedProbeDelay)
             case .breaker: now.advanced(by: Self.firstProbeDelay)
-            case .credentials, .tokenUnavailable, .tls, .nameNotFound, .proxyRefused, .hubNotFound, .quotaUsedUp:
+            case .credentials, .tokenUnavailable, .tls, .nameNotFound, .proxyRefused, .target:
                 isOneUsers ? now : nextProbe
             }
     }

@@ -79,7 +79,7 @@ extension Engine {
                 partition: partition, offset: offset, value: value, headers: headers, decoder: configuration.decoder,
                 hashSeed: configuration.hashSeed)
         else { return }
-        for service in events[slot].event.pushServices { dispatcher.noteUse(service, now: now.monotonic) }
+        for service in events[slot].event.pushServices { dispatcher.gate.noteUse(service, now: now.monotonic) }
         remember(
             slot, origin: originHash(of: slot, value: value), value: value, as: .dealtWith, now: now)
         guard let failed = failed[offset], events[slot].identity != 0 else { return }

@@ -18,7 +18,7 @@ extension Engine {
             if dispatcher.pressing + calls.busy >= takeLimit { return nil }
         } else if dispatcher.queue.isEmpty {
             // Every candidate for a probe has left without a call: its campaign is paused, or it expired.
-            health.lookForCandidates()
+            health.outage?.makeRoom()
         }
         let room = SourceTable.Room(
             isFull: events.bytes >= configuration.maxBufferedBytes, reserved: configuration.reservedBytes,

@@ -12,11 +12,6 @@ package struct LogEvidence: Sendable, Equatable {
     /// The offset below which records were taken before anything was noted.
     package var begin: Int64
 
-    package init(newest: Int64 = -1, begin: Int64) {
-        self.newest = newest
-        self.begin = begin
-    }
-
     /// Whether a record at a settled offset differs from the former one.
     func isContradicted(by timestamp: WallTime?, at offset: Int64) -> Bool {
         guard newest >= 0, offset >= begin, let timestamp else { return false }

@@ -27,27 +27,13 @@ public struct PassedOver: Sendable, Equatable {
     public var stood: Int64
     /// Offsets whose records are gone, because the log lost its end: from its new end, or its first other record, to
     /// its former end, as far as that is known.
-    public var gone: Range<Int64>
+    public var gone: Range<Int64> = 0..<0
     /// The number of those that had been taken, or done by an earlier owner: they have outcomes, or get them.
-    public var accepted: Int
+    public var accepted = 0
 
     /// The number of offsets without a call.
     public var count: Int { cause == .replaced ? 0 : offsets.count }
 
     /// The number of lost offsets without a known call.
     public var unknown: Int { gone.count - accepted }
-
-    /// Offsets of a partition, and why they were passed over.
-    public init(
-        topic: String, partition: Int32, cause: Cause, offsets: Range<Int64>, stood: Int64, gone: Range<Int64> = 0..<0,
-        accepted: Int = 0
-    ) {
-        self.topic = topic
-        self.partition = partition
-        self.cause = cause
-        self.offsets = offsets
-        self.stood = stood
-        self.gone = gone
-        self.accepted = accepted
-    }
 }

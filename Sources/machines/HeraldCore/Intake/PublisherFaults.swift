@@ -17,13 +17,6 @@ public struct PublisherFaults: Sendable, Equatable {
         public var offset: Int64
         /// Its event's source, cut to a length for people; empty without one.
         public var source: String
-
-        /// A record.
-        public init(partition: Int32, offset: Int64, source: String) {
-            self.partition = partition
-            self.offset = offset
-            self.source = source
-        }
     }
 
     /// The time for which one example stands for all: each costs memory.
@@ -31,69 +24,48 @@ public struct PublisherFaults: Sendable, Equatable {
     /// The number of bytes that are kept of a source.
     static let longestSource = 64
 
+    private struct Seen: Equatable {
+        var count = 0
+        var example: Example?
+        var exampleAt = MonotonicTime.distantPast
+    }
+
     /// The known number of partitions of each request topic; 0 when unknown, and nothing is counted.
     public private(set) var partitionCounts: [Int]
-    private var counts: [Int]
-    private var examples: [Example?]
-    private var exampleTimes: [MonotonicTime]
+    private var seen: [[PublisherFault: Seen]]
 
     /// Empty counts for this many request topics.
     public init(requestTopics: Int) {
-        let places = requestTopics * PublisherFault.allCases.count
         partitionCounts = Array(repeating: 0, count: requestTopics)
-        counts = Array(repeating: 0, count: places)
-        examples = Array(repeating: nil, count: places)
-        exampleTimes = Array(repeating: .distantPast, count: places)
+        seen = Array(repeating: [:], count: requestTopics)
     }
 
     /// Records of a request topic with this fault.
-    public func count(_ fault: PublisherFault, ofTopic topic: Int) -> Int { counts[place(fault, topic)] }
+    public func count(_ fault: PublisherFault, ofTopic topic: Int) -> Int { seen[topic][fault]?.count ?? 0 }
 
     /// One of the latest of them.
-    public func example(_ fault: PublisherFault, ofTopic topic: Int) -> Example? { examples[place(fault, topic)] }
+    public func example(_ fault: PublisherFault, ofTopic topic: Int) -> Example? { seen[topic][fault]?.example }
 
     /// Takes the request topics' numbers of partitions.
     mutating func use(partitionCounts new: [Int]) {
         for topic in partitionCounts.indices where topic < new.count && partitionCounts[topic] != new[topic] {
             partitionCounts[topic] = new[topic]
-            for fault in PublisherFault.allCases {
-                counts[place(fault, topic)] = 0
-                examples[place(fault, topic)] = nil
-                exampleTimes[place(fault, topic)] = .distantPast
-            }
+            seen[topic] = [:]
         }
     }
 
     /// Counts a record; true when it is to be the example.
     mutating func count(_ fault: PublisherFault, ofTopic topic: Int, now: MonotonicTime) -> Bool {
-        let place = place(fault, topic)
-        counts[place] += 1
-        guard examples[place] == nil || now.time(since: exampleTimes[place]) >= Self.exampleLifetime else {
-            return false
-        }
-        exampleTimes[place] = now
-        return true
+        var one = seen[topic][fault, default: Seen()]
+        one.count += 1
+        let isExample = one.example == nil || now.time(since: one.exampleAt) >= Self.exampleLifetime
+        if isExample { one.exampleAt = now }
+        seen[topic][fault] = one
+        return isExample
     }
 
     mutating func show(_ example: Example, of fault: PublisherFault, ofTopic topic: Int) {
-        examples[place(fault, topic)] = example
-    }
-
-    private func place(_ fault: PublisherFault, _ topic: Int) -> Int {
-        topic * PublisherFault.allCases.count + fault.place
-    }
-}
-
-extension PublisherFault {
-    /// The place in `allCases`, without a search.
-    fileprivate var place: Int {
-        switch self {
-        case .noKey: 0
-        case .keyNotUser: 1
-        case .partitioner: 2
-        case .headers: 3
-        case .quotedHeaders: 4
-        }
+        seen[topic][fault, default: Seen()].example = example
     }
 }
 

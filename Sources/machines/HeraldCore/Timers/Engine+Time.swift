@@ -22,7 +22,7 @@ enum EngineTimer: CaseIterable {
 extension Engine {
     /// Does everything due by now.
     public mutating func tick(now: Moment) {
-        dispatcher.tick(now: now.monotonic)
+        dispatcher.gate.tick(now: now.monotonic)
         for timer in EngineTimer.allCases {
             if let due = due(timer), due <= now.monotonic { fire(timer, now: now) }
         }

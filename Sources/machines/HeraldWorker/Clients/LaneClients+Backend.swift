@@ -44,9 +44,9 @@ extension LaneClients {
             logger.error(
                 "outage: \(trouble.map { "there is no access token: \($0)." } ?? reason.finding(status: outage?.status ?? 0).sentence) "
                     + "Nothing is consumed and nothing is lost; the worker resumes by itself.",
-                ["outage": .string(reason.rawValue)])
+                ["outage": .string(reason.word)])
         case .outageEnded(let reason):
-            logger.info("the backend has recovered, resuming", ["outage": .string(reason.rawValue)])
+            logger.info("the backend has recovered, resuming", ["outage": .string(reason.word)])
         case .foreignMetadata(let topic, let partition):
             logger.warning(
                 "the group's offset carries metadata that is not Herald's, or damaged; it is ignored, and what was done "

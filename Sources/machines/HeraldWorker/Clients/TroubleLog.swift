@@ -35,9 +35,7 @@ final class TroubleLog: Sendable {
     private struct Entry {
         var count = 0
         var loggedAt: MonotonicTime?
-        var notice: ClientNotice?
-        var records: FaultyRecords?
-        /// The text of the latest line.
+        /// What the latest of them says.
         var text = ""
     }
 
@@ -58,24 +56,31 @@ final class TroubleLog: Sendable {
 
     /// Counts news, and logs the lines that are due.
     func note(_ news: [(reason: Reason, count: Int)], now: MonotonicTime) {
+        note(news.map { ($0.reason, $0.count, "") }, at: now)
+    }
+
+    private func note(_ news: [(reason: Reason, count: Int, text: String)], at now: MonotonicTime) {
         let due = entries.withLock { entries in
-            for (reason, count) in news { entries[reason, default: Entry()].count += count }
+            for (reason, count, text) in news where Self.counts(reason, entries) {
+                entries[reason, default: Entry()].count += count
+                entries[reason]?.text = text
+            }
             return Self.takeDue(&entries, now: now)
         }
         write(due)
     }
 
-    /// Counts records whose publication breaks the contract, and logs the lines that are due.
-    func publishers(_ news: [FaultyRecords], now: MonotonicTime) {
-        let due = entries.withLock { entries in
-            for records in news {
-                let reason = Reason.publisher(topic: records.topic, records.fault)
-                entries[reason, default: Entry()].count += records.count
-                entries[reason]?.records = records
-            }
-            return Self.takeDue(&entries, now: now)
+    private static func counts(_ reason: Reason, _ entries: [Reason: Entry]) -> Bool {
+        switch reason {
+        case .ignoredRetryAfter: entries[reason] == nil
+        case .kafka: entries[reason] != nil || entries.count < reasonLimit
+        case .deadLetters, .unanswered, .failing, .publisher, .group, .throttled: true
         }
-        write(due)
+    }
+
+    /// Counts records whose publication breaks the contract.
+    func publishers(_ news: [FaultyRecords], now: MonotonicTime) {
+        note(news.map { (.publisher(topic: $0.topic, $0.fault), $0.count, $0.exampleText) }, at: now)
     }
 
     /// Logs that brokers have moved.
@@ -88,36 +93,16 @@ final class TroubleLog: Sendable {
     func kafka(_ notice: ClientNotice, now: MonotonicTime) {
         // Levels are syslog's: those up to 4 (warning) may concern operators.
         guard notice.level <= 4, !notice.isExpected else { return debug(notice.text, ["part": "librdkafka"]) }
-        let due = entries.withLock { entries -> [(Reason, Entry)] in
-            let reason = Reason.kafka(notice.essence)
-            guard entries[reason] != nil || entries.count < Self.reasonLimit else { return [] }
-            entries[reason, default: Entry()].count += 1
-            entries[reason]?.notice = notice
-            return Self.takeDue(&entries, now: now)
-        }
-        write(due)
+        note([(.kafka(notice.essence), 1, notice.text)], at: now)
     }
 
-    /// Counts the times that brokers made a client wait, and logs the lines that are due.
+    /// Counts the times that brokers made a client wait.
     func throttled(_ throttling: Throttling, count: Int, now: MonotonicTime) {
-        let due = entries.withLock { entries in
-            let reason = Reason.throttled(throttling.client)
-            entries[reason, default: Entry()].count += count
-            entries[reason]?.text = throttling.finding(now: now).sentence
-            return Self.takeDue(&entries, now: now)
-        }
-        write(due)
+        note([(.throttled(throttling.client), count, throttling.finding(now: now).sentence)], at: now)
     }
 
     /// Logs an ignored Retry-After once.
-    func ignoredRetryAfter(_ text: String, now: MonotonicTime) {
-        let due = entries.withLock { entries -> [(Reason, Entry)] in
-            if entries[.ignoredRetryAfter] != nil { return [] }
-            entries[.ignoredRetryAfter] = Entry(count: 1, text: text)
-            return Self.takeDue(&entries, now: now)
-        }
-        write(due)
-    }
+    func ignoredRetryAfter(_ text: String, now: MonotonicTime) { note([(.ignoredRetryAfter, 1, text)], at: now) }
 
     private static func takeDue(_ entries: inout [Reason: Entry], now: MonotonicTime) -> [(Reason, Entry)] {
         var due: [(Reason, Entry)] = []
@@ -159,14 +144,13 @@ final class TroubleLog: Sendable {
                     "records of \(topic) \(fault.words): \(fault.consequence); \(fault.remedy)",
                     [
                         "topic": .string(topic), "fault": .string(fault.rawValue), "count": .int(entry.count),
-                        "example": .string(entry.records?.exampleText ?? ""),
+                        "example": .string(entry.text),
                     ])
             case .group(let sentence): warn(sentence, [:])
             case .throttled: warn(entry.text, ["count": .int(entry.count)])
             case .kafka:
                 // Its errors are warnings, because it fixes most of them by itself.
-                warn(
-                    entry.notice?.text ?? "", ["part": "librdkafka", "count": .int(entry.count)])
+                warn(entry.text, ["part": "librdkafka", "count": .int(entry.count)])
             }
         }
     }

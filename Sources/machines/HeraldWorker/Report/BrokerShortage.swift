@@ -11,8 +11,6 @@ struct BrokerShortage: Sendable {
 
     private var since: [TopicPartition: MonotonicTime] = [:]
 
-    init() {}
-
     /// Takes what the cluster says of its topics, and which brokers did not answer.
     ///
     /// - Parameters:

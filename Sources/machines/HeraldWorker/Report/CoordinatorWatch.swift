@@ -9,8 +9,6 @@ struct CoordinatorWatch: Sendable {
 
     private var since: (topic: GroupObstacle.Topic, at: MonotonicTime)?
 
-    init() {}
-
     /// Takes how the lanes stand.
     ///
     /// - Returns: where the coordinator keeps what it knows that they wait for; `nil` while there is nothing to ask.

@@ -85,14 +85,6 @@ public struct LaneReport: Sendable {
         public var remedy: String?
         /// The one topic that it is about, if it is.
         public var topic: String?
-
-        /// Something that lasts since this moment.
-        public init(since: MonotonicTime, text: String, remedy: String? = nil, topic: String? = nil) {
-            self.since = since
-            self.text = text
-            self.remedy = remedy
-            self.topic = topic
-        }
     }
 
     /// A partition about which the brokers did not answer.
@@ -101,12 +93,6 @@ public struct LaneReport: Sendable {
         public var partition: TopicPartition
         /// Why, in one line.
         public var text: String
-
-        /// One that waits for an answer.
-        public init(partition: TopicPartition, text: String) {
-            self.partition = partition
-            self.text = text
-        }
     }
 
     /// An assignment that is not consumed yet.
@@ -117,13 +103,6 @@ public struct LaneReport: Sendable {
         public var partitions: Int
         /// Why the latest try failed.
         public var trouble: String?
-
-        /// An assignment of so many partitions.
-        public init(since: MonotonicTime, partitions: Int, trouble: String? = nil) {
-            self.since = since
-            self.partitions = partitions
-            self.trouble = trouble
-        }
     }
 
     /// A lane that has not begun.

@@ -15,17 +15,6 @@ public struct FaultyRecords: Sendable, Equatable {
     /// The time at which the latest of them were known.
     public var at: MonotonicTime
 
-    /// Such records.
-    public init(
-        topic: String, fault: PublisherFault, count: Int, example: PublisherFaults.Example, at: MonotonicTime
-    ) {
-        self.topic = topic
-        self.fault = fault
-        self.count = count
-        self.example = example
-        self.at = at
-    }
-
     /// The example's place, and its sender as far as its event says so.
     public var exampleText: String {
         "\(topic)/\(example.partition)/\(example.offset)"
@@ -47,8 +36,6 @@ struct PublisherAudit: Sendable {
     private var seen: [Key: (partitions: Int, count: Int)] = [:]
     /// All that is certain, since the start.
     private(set) var found: [FaultyRecords] = []
-
-    init() {}
 
     /// Takes the lanes' reports, and what the brokers said afterwards.
     ///
@@ -78,17 +65,15 @@ struct PublisherAudit: Sendable {
                 news.append(FaultyRecords(topic: topic, fault: fault, count: fresh, example: example, at: now))
             }
         }
-        for records in news { add(records) }
-        return news
-    }
-
-    private mutating func add(_ records: FaultyRecords) {
-        guard let index = found.firstIndex(where: { $0.topic == records.topic && $0.fault == records.fault }) else {
-            found.append(records)
-            return
+        for var records in news {
+            let former = found.firstIndex { $0.topic == records.topic && $0.fault == records.fault }
+            if let former {
+                records.count += found[former].count
+                found[former] = records
+            } else {
+                found.append(records)
+            }
         }
-        let count = found[index].count + records.count
-        found[index] = records
-        found[index].count = count
+        return news
     }
 }

@@ -8,12 +8,6 @@ public struct FailingService: Sendable, Equatable {
     public var name: String
     /// The number of its failed calls within the time in view.
     public var calls: Int
-
-    /// A push service, and how many calls failed.
-    public init(name: String, calls: Int) {
-        self.name = name
-        self.calls = calls
-    }
 }
 
 /// The ends of each push service's calls over the last minute: pure.

@@ -24,8 +24,6 @@ struct StandstillWatch: Sendable {
 
     private var places: [TopicPartition: Place] = [:]
 
-    init() {}
-
     /// Takes how the lanes stand, and up to where partitions can be read.
     ///
     /// - Returns: the partitions that have stood still for longer than the patience, and those of which it has to be found out

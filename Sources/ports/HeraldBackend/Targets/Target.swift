@@ -1,4 +1,5 @@
 public import HeraldEvents
+import HeraldHub
 public import HeraldTime
 
 /// A kind of backend: how an event becomes a request, and what an answer means.
@@ -50,6 +51,11 @@ extension Target {
     public func detail(_ detail: String?, ofCall token: UInt64) -> String? { detail }
     /// Nothing.
     public func messageID(in location: String) -> String? { nil }
+}
+
+extension TargetOutage {
+    /// The outages of every kind of target that has some.
+    public static let all = ofHub
 }
 
 /// A call of an event for one push service.

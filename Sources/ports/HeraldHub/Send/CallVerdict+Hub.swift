@@ -15,10 +15,22 @@ extension CallVerdict {
         // push service alone.
         case 400 where sentence.isAboutPlatform: self = .throttled
         case 403 where hasRetryAfter || sentence.isAboutThrottling: self = .throttled
-        case 403 where sentence.isAboutQuota: self = .outage(.quotaUsedUp)
-        case 404: self = .outage(.hubNotFound)
+        case 403 where sentence.isAboutQuota: self = .outage(.target(.quotaUsedUp))
+        case 404: self = .outage(.target(.hubNotFound))
         case 429: self = .throttled
         default: return nil
         }
     }
+}
+
+extension TargetOutage {
+    static let hubNotFound = TargetOutage(
+        "hub-not-found", "the namespace has no hub of that name (404)",
+        step: "check backend.hub.name and the connection string", command: ["herald", "config", "show", "backend.hub"])
+    static let quotaUsedUp = TargetOutage(
+        "quota-used-up", "the hub's quota of notifications is used up (403)",
+        step: "wait for its next period, or choose a larger tier")
+
+    /// The outages of a hub.
+    public static let ofHub = [hubNotFound, quotaUsedUp]
 }

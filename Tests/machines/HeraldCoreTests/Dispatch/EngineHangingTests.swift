@@ -108,14 +108,14 @@ struct HangingUsersTests {
         #expect(users.contains(77, now: at(begin)))
         #expect(users.contains(77, now: at(begin + 60)))
         #expect(!users.contains(77, now: at(begin + 120)))
-        #expect(!users.contains(77 + UInt64(HangingUsers.users), now: at(begin)), "another user of the same place")
+        #expect(!users.contains(77 + 1_024, now: at(begin)), "another user")
     }
 
     @Test("are forgotten when they are answered")
     func answered() {
         var users = HangingUsers(delays: [.seconds(1)])
         users.hung(77, after: .seconds(10), now: at(5))
-        users.answered(77 + UInt64(HangingUsers.users), now: at(6))
+        users.answered(77 + 1_024, now: at(6))
         #expect(users.contains(77, now: at(6)))
         users.answered(77, now: at(6))
         #expect(!users.contains(77, now: at(6)))

@@ -81,7 +81,7 @@ struct UserContrastTests {
 
     @Test("are remembered for a minute, by push service, until they get through")
     func remembered() {
-        var users = RefusedUsers()
+        var users = RecentUsers(places: 8_192)
         let begin = MonotonicTime(nanoseconds: 30_000_000_000)
         #expect(users.isEmpty(now: begin))
         users.note(7, service: 0, now: begin)
@@ -100,7 +100,7 @@ struct UserContrastTests {
 
     @Test("rarely replace one another: of a thousand nearly all are known")
     func places() {
-        var users = RefusedUsers()
+        var users = RecentUsers(places: 8_192)
         let now = MonotonicTime(nanoseconds: 1_000_000_000)
         for user in 0..<1_000 { users.note(UInt64(user), service: 0, now: now) }
         let known = (0..<1_000).count { users.contains(UInt64($0), service: 0, now: now) }

@@ -6,9 +6,12 @@ import Testing
 
 @Suite("An answer whose meaning is not its status alone")
 struct EngineVerdictTests {
+    private static let quotaUsedUp = OutageReason.target(TargetOutage("quota-used-up", "none is left", step: "wait"))
+    private static let hubNotFound = OutageReason.target(TargetOutage("hub-not-found", "there is none", step: "look"))
+
     @Test(
         "that concerns the hub begins an outage, costs no attempt, and ends with it",
-        arguments: [(403, OutageReason.quotaUsedUp), (404, .hubNotFound)])
+        arguments: [(403, quotaUsedUp), (404, hubNotFound)])
     func holds(status: Int, reason: OutageReason) {
         let harness = EngineHarness()
         harness.event("a")
@@ -29,11 +32,11 @@ struct EngineVerdictTests {
     func settings() {
         let harness = EngineHarness { $0.statuses = StatusTable(overrides: [404: .rejected, 403: .transient]) }
         harness.event("a")
-        harness.answer(CallResult(status: 404, read: .outage(.hubNotFound)))
+        harness.answer(CallResult(status: 404, read: .outage(Self.hubNotFound)))
         #expect(harness.engine.outage == nil)
         #expect(harness.summaries == ["result apns dead-lettered", "dead apns rejected 404"])
         harness.event("b")
-        harness.answer(CallResult(status: 403, read: .outage(.quotaUsedUp)))
+        harness.answer(CallResult(status: 403, read: .outage(Self.quotaUsedUp)))
         #expect(harness.engine.outage == nil)
     }
 
@@ -41,8 +44,8 @@ struct EngineVerdictTests {
     func changedSettings() {
         let harness = EngineHarness()
         harness.event("a")
-        harness.answer(CallResult(status: 404, read: .outage(.hubNotFound)))
-        #expect(harness.engine.outage?.reason == .hubNotFound)
+        harness.answer(CallResult(status: 404, read: .outage(Self.hubNotFound)))
+        #expect(harness.engine.outage?.reason == Self.hubNotFound)
         var live = harness.engine.configuration.live
         live.statuses = StatusTable(overrides: [404: .rejected])
         harness.engine.use(live, now: harness.now)
