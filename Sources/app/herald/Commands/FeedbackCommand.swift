@@ -5,7 +5,6 @@ import HeraldSettings
 import HeraldTelemetry
 import HeraldThreads
 
-/// `herald feedback`: reads the outcomes of a hub's messages.
 enum FeedbackCommand: HeraldCommand {
     static let declaration = CommandDeclaration(
         "feedback", "Ask a notification hub what became of each message, and record it.",

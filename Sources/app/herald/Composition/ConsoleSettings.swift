@@ -7,11 +7,6 @@ import HeraldText
 import HeraldTools
 
 extension Settings {
-    /// What the console's parts work on.
-    ///
-    /// - Parameters:
-    ///   - configuration: the settings file, for the commands that are shown.
-    ///   - temporaryDirectory: where uploaded files lie.
     func consoleContext(
         environment: [String: String], configuration: String?, temporaryDirectory: String
     ) throws -> ConsoleContext {
@@ -30,7 +25,6 @@ extension Settings {
             now: nowPlan)
     }
 
-    /// What the pages Verdict and Now watch.
     private var nowPlan: NowPlan {
         NowPlan(
             topics: topicNames, delays: retry.delays, group: kafka.group,

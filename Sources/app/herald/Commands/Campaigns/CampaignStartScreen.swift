@@ -6,12 +6,8 @@ import HeraldTools
 
 /// What people see while a campaign is published: a line that changes on a terminal, lines now and then elsewhere.
 final class CampaignStartScreen {
-    /// Elsewhere than on a terminal a line is written so often.
-    private static let linePause = Duration.seconds(10)
-
     private let console: Console
     private var line: ProgressLine
-    private var lastLine = ContinuousClock.now
     private var outcomes = ThroughputMeter(window: .seconds(5))
     private var isUnreachable = false
     /// Why it was paused last, safe to show.
@@ -29,32 +25,26 @@ final class CampaignStartScreen {
     func report(_ news: PublishNews) {
         switch news {
         case .continues(let count):
-            remark("Continues: \(CampaignWords.counted(count, "event")) published before.")
+            line.remark("Continues: \(CampaignWords.counted(count, "event")) published before.")
         case .paused(let control):
             let reason = control.map { CampaignWords.state(.paused, $0) } ?? "paused"
             pauseCause = control?.reason.map { SafeText.escaped($0) }
-            remark("The campaign is \(reason).")
+            line.remark("The campaign is \(reason).")
             if console.error.isTerminal || !(control?.isByFailures ?? false) {
-                remark("It continues when resumed; Ctrl-C leaves it paused.")
+                line.remark("It continues when resumed; Ctrl-C leaves it paused.")
             }
         case .resumed:
-            remark("The campaign continues.")
+            line.remark("The campaign continues.")
         case .unreachable(let cause):
             guard !isUnreachable else { return }
             isUnreachable = true
-            remark("Publishing is interrupted (\(SafeText.escaped(cause))); retrying, nothing is lost.")
+            line.remark("Publishing is interrupted (\(SafeText.escaped(cause))); retrying, nothing is lost.")
         case .step(let number):
-            remark("Step \(number) of the ramp.")
-        case .goesOnWithout(let open, let step): remark(CampaignWords.goesOnWithout(open, step: step))
+            line.remark("Step \(number) of the ramp.")
+        case .goesOnWithout(let open, let step): line.remark(CampaignWords.goesOnWithout(open, step: step))
         case .allPublished:
-            remark("All recipients are published; waiting for the last outcomes. Ctrl-C does not stop them.")
+            line.remark("All recipients are published; waiting for the last outcomes. Ctrl-C does not stop them.")
         }
-    }
-
-    private func remark(_ text: String) {
-        line.clear()
-        console.remark(text)
-        lastLine = .now
     }
 
     // MARK: - Progress
@@ -63,14 +53,11 @@ final class CampaignStartScreen {
         let progress = standing.progress
         if isUnreachable, standing.isPublishing, standing.waits?.kind != .broker {
             isUnreachable = false
-            remark("It goes on.")
+            line.remark("It goes on.")
         }
         outcomes.note(Int64(progress.outcomes.known))
         line.show(line(standing))
-        let now = ContinuousClock.now
-        if !console.error.isTerminal, now - lastLine >= Self.linePause {
-            remark(Self.text(standing, perSecond: outcomes.perSecond))
-        }
+        line.note(Self.text(standing, perSecond: outcomes.perSecond))
     }
 
     private func line(_ standing: CampaignStanding) -> String {
@@ -114,7 +101,6 @@ final class CampaignStartScreen {
 
     // MARK: - The end
 
-    /// Says how it ended, and gives the exit status.
     func status(of end: PublicationEnd, _ progress: PublishProgress, name: String) -> ExitStatus {
         let sentence = progress.sentence(
             end, name: name, again: "the same command continues with the rest", pausedBecause: pauseCause)
