@@ -289,7 +289,10 @@ let package = Package(
         tests("base/HeraldTextTests", "HeraldTextTests", ["HeraldText"]),
         tests(
             "app/HeraldSettingsTests", "HeraldSettingsTests",
-            ["HeraldEvents", "HeraldHub", "HeraldSettings", "HeraldText", "HeraldTime"]),
+            [
+                "HeraldBackend", "HeraldEvents", "HeraldHub", "HeraldSettings", "HeraldTelemetry", "HeraldText",
+                "HeraldTime",
+            ]),
         tests(
             "faces/HeraldCommandLineTests", "HeraldCommandLineTests",
             ["HeraldCommandLine", "HeraldText", "HeraldThreads"]),

@@ -3,7 +3,6 @@ package import HeraldText
 /// The time at which a change in the file takes effect in a running worker.
 package enum SettingReload: Sendable, Equatable {
     case needsRestart
-    /// After a SIGHUP.
     case live
     /// After a SIGHUP, unless the setting at this path, on which it depends, has changed too and needs a restart.
     case liveBeside(String)
@@ -34,7 +33,6 @@ package struct Setting<Value: Sendable & Equatable>: AnySetting {
         (self.standard, standardText) = (value, standard)
     }
 
-    /// A setting that may be absent.
     init<Present>(
         _ path: String, optional type: SettingType<Present>, _ summary: String, reload: SettingReload = .needsRestart
     ) where Value == Present? {
@@ -82,6 +80,9 @@ extension AnySetting {
 
     /// The flag that sets it, without dashes, `retry-max-elapsed`.
     package var flag: String { SettingNames.flag(path) }
+
+    /// The default as help shows it; nil when it is absent or nothing.
+    package var shownStandard: String? { standardText == "" ? nil : standardText }
 
     /// Its effect, for documents, with a mark if it is live.
     var documentation: String { reload.isLive ? summary + " *Live.*" : summary }

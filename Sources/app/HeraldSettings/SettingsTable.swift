@@ -17,7 +17,6 @@ package struct SettingsTable: SettingsDeclarations {
 
     private static let byPath = Dictionary(uniqueKeysWithValues: all.map { ($0.path, $0) })
 
-    /// The setting with this path; nil without one.
     package static func setting(_ path: String) -> (any AnySetting)? { byPath[path] }
 
     /// The settings of a section in the order of their declarations.

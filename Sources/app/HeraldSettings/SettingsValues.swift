@@ -52,7 +52,6 @@ struct SettingsValues {
         mistaken.contains(setting.path) ? nil : self[setting]
     }
 
-    /// Whether a source's value was refused.
     func isMistaken(_ setting: any AnySetting) -> Bool { mistaken.contains(setting.path) }
 
     /// Whether any source wrote the setting, validly or not.
@@ -60,7 +59,6 @@ struct SettingsValues {
         stored[setting.path] != nil || mistaken.contains(setting.path)
     }
 
-    /// The place of the effective value.
     func place(_ setting: any AnySetting) -> SettingsPlace { place(ofPath: setting.path) }
 
     /// The same by the setting's path, or for one key of its map.
@@ -78,7 +76,6 @@ struct SettingsValues {
         stored[setting.path]?.value ?? setting.standardValue
     }
 
-    /// Copies a setting from others, with its place.
     mutating func take(_ setting: any AnySetting, from other: Self) {
         stored[setting.path] = other.stored[setting.path]
     }

@@ -4,7 +4,6 @@ import HeraldCommandLine
 ///
 /// A new command is one file in Commands and one line here.
 enum CommandTable {
-    /// A command or a group of them.
     private enum Entry: Sendable {
         case command(any HeraldCommand.Type)
         case group(String, String, [any HeraldCommand.Type])
@@ -99,7 +98,6 @@ enum CommandTable {
         return commands
     }()
 
-    /// The command with these words; nil when there is none.
     static func command(at words: [String]) -> (any HeraldCommand.Type)? { commands[words] }
 
     private static func declaration(of command: any HeraldCommand.Type) -> CommandDeclaration {

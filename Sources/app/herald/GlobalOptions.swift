@@ -25,7 +25,7 @@ enum GlobalOptions {
         ) { traits.isSwitch && !traits.choices.contains($0) ? nil : $0 }.traits
         return OptionDeclaration(
             setting.flag, form: traits.isSwitch ? .toggle(value) : .value(value),
-            isRepeatable: traits.shape.isRepeatable, standard: setting.standardText.flatMap { $0.isEmpty ? nil : $0 },
+            isRepeatable: traits.shape.isRepeatable, standard: setting.shownStandard,
             group: "Settings (see docs/SETTINGS.md; also in the file and the environment)", setting.summary)
     }
 }

@@ -26,7 +26,7 @@ enum Herald {
             case .help(let path, let allSettings):
                 let page = HelpPage.render(path, width: console.output.width, allSettings: allSettings)
                 try console.output.write(page)
-            case .version: for line in VersionText.lines { try console.print(line) }
+            case .version: for line in versionLines { try console.print(line) }
             case .run(let parsed):
                 console = Console.system(
                     environment: environment, isQuiet: parsed[GlobalOptions.quiet],
@@ -44,7 +44,6 @@ enum Herald {
         }
     }
 
-    /// Prints the error and returns its exit status.
     private static func report(_ error: any Error, to console: Console) -> ExitStatus {
         switch error {
         case let error as UsageError:
@@ -56,7 +55,9 @@ enum Herald {
         case let failure as CommandFailure:
             // The reader, such as head, has seen enough.
             if failure.status != .done { console.complain("herald: \(failure)") }
-            if failure.status == .unreachable { nameSilentBrokers(beside: failure, to: console) }
+            if failure.status == .unreachable, let remark = QuestionWatch.remark(beside: "\(failure)") {
+                console.complain("herald: \(remark)")
+            }
             return failure.status
         case let failure as ToolFailure: return report(CommandFailure(failure), to: console)
         case let audience as UnreadableAudience: return report(audience.toolFailure, to: console)
@@ -68,19 +69,13 @@ enum Herald {
         }
     }
 
-    private static func nameSilentBrokers(beside failure: CommandFailure, to console: Console) {
-        if let remark = QuestionWatch.remark(beside: "\(failure)") { console.complain("herald: \(remark)") }
-    }
-}
-
-/// The output of `herald --version`: the version, the commit, and the libraries of the process.
-enum VersionText {
-    static var lines: [String] {
+    /// The output of `herald --version`: the version, the commit, and the libraries of the process.
+    private static var versionLines: [String] {
         let commit = String(cString: herald_commit())
         let libraries =
             [("librdkafka", KafkaLibrary.version)] + HTTPLibraries.versions
             + [("libyaml", YAMLLibrary.version), ("libexpat", XMLLibrary.version)]
-        return ["herald \(Herald.version) (\(commit.isEmpty ? "a build without a commit" : "commit \(commit)"))"]
+        return ["herald \(version) (\(commit.isEmpty ? "a build without a commit" : "commit \(commit)"))"]
             + libraries.map { "\($0) \($1)" }
     }
 }

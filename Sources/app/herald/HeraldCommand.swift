@@ -1,11 +1,11 @@
 import HeraldCommandLine
 import HeraldSettings
+import HeraldText
 
 /// One command of `herald`: its declaration and its action.
 ///
 /// ``CommandTable`` lists them all.
 protocol HeraldCommand: SendableMetatype {
-    /// Name, arguments, options and help texts.
     static var declaration: CommandDeclaration { get }
 
     /// The settings it uses; it accepts the flags of all settings, unless it uses none.
@@ -26,35 +26,39 @@ extension HeraldCommand {
 
 /// One run of a command: the parsed command line and its context.
 struct Invocation: Sendable {
-    /// The command line; `parsed[option]` reads it.
     let parsed: ParsedCommand
-    /// The streams to write to, and the terminal for questions.
     let console: Console
-    /// The process's environment.
     let environment: [String: String]
     /// Whether its questions to the brokers have a deadline.
     var hasDeadline = true
 
-    /// The settings of file, environment and flags; prints their warnings on standard error.
+    /// The settings of file, environment and flags, with the command's own values for some flags; prints their warnings on
+    /// standard error.
     ///
     /// Throws all mistakes at once, including settings that `needs` requires.
-    func settings(requiring needs: SettingsNeeds = []) throws -> Settings {
-        try loadedSettings(requiring: needs).settings
+    func settings(requiring needs: SettingsNeeds = [], replacing flags: [String: [String]] = [:]) throws -> Settings {
+        try loadedSettings(requiring: needs, replacing: flags).settings
     }
 
-    /// The settings, with the command's own values for some flags.
-    func settings(requiring needs: SettingsNeeds, replacing flags: [String: [String]]) throws -> Settings {
-        try readSettings(requiring: needs, replacing: flags).settings
-    }
-
-    /// The settings with the source of each value.
-    func loadedSettings(requiring needs: SettingsNeeds = []) throws -> LoadedSettings {
-        let loaded = try readSettings(requiring: needs)
+    func loadedSettings(
+        requiring needs: SettingsNeeds = [], replacing flags: [String: [String]] = [:]
+    ) throws -> LoadedSettings {
+        let loaded = try readSettings(requiring: needs, replacing: flags)
         if hasDeadline, needs.contains(.kafka) { try QuestionWatch.begin(loaded.settings, console) }
         for warning in loaded.warnings + (hasDeadline ? [] : loaded.sharedFiles) {
             console.complain("warning: \(warning)")
         }
         return loaded
+    }
+
+    /// The format of the output, of a command with ``OutputFormat/option``.
+    var format: OutputFormat { parsed[OutputFormat.option] }
+
+    /// The settings file that the command line names.
+    var configuration: String? { parsed[GlobalOptions.config] }
+
+    func write(_ records: [[JSONValue]], _ columns: [RecordWriter.Column]) throws {
+        try RecordWriter.write(records, columns, as: format, to: console)
     }
 
     /// The settings, with warnings left to the caller; reads the file again each time.

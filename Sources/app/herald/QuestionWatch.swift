@@ -21,7 +21,6 @@ enum QuestionWatch {
     private static let turn = Duration.seconds(1)
 
     private struct State {
-        /// The properties for probing the brokers; `nil` before the command has them.
         var properties: ClientProperties?
         var isWatching = false
         var settling: SettlingPatience?
@@ -33,7 +32,6 @@ enum QuestionWatch {
     /// The patience shared by the command's questions; `nil` for one that waits without a limit.
     static var settling: SettlingPatience? { state.withLock { $0.settling } }
 
-    /// Starts watching a command's questions.
     static func begin(_ settings: Settings, _ console: Console) throws {
         let properties = KafkaClientSettings.common(settings).unnoted
         let isFirst = state.withLock { state in
@@ -103,11 +101,11 @@ enum QuestionWatch {
 
     private static func bootstrap(_ servers: String) -> [ClusterMetadata.Broker] {
         servers.split(separator: ",").compactMap { server in
-            guard let colon = server.lastIndex(of: ":"), let port = Int(server[server.index(after: colon)...]) else {
+            // One may be written with librdkafka's protocol in front.
+            guard let place = HostAndPort(server.split(separator: "/").last ?? ""), let port = place.port else {
                 return nil
             }
-            let host = server[..<colon].drop { $0 == "[" }.prefix { $0 != "]" }
-            return ClusterMetadata.Broker(id: -1, host: String(host), port: port)
+            return ClusterMetadata.Broker(id: -1, host: place.host, port: port)
         }
     }
 }

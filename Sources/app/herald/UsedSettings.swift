@@ -11,7 +11,6 @@ struct UsedSettings: Sendable, ExpressibleByArrayLiteral {
 
     static func + (left: Self, right: Self) -> Self { Self(left.paths + right.paths) }
 
-    /// Whether a setting is among them.
     func includes(_ path: String) -> Bool { paths.contains { path == $0 || path.hasPrefix($0 + ".") } }
 
     /// No settings: the command loads none.
@@ -21,7 +20,6 @@ struct UsedSettings: Sendable, ExpressibleByArrayLiteral {
 
     static let cluster: Self = ["kafka.bootstrapServers", "kafka.group", "kafka.auth", "kafka.properties"]
 
-    /// The names of these topics.
     static func topics(_ names: String...) -> Self { Self(names.map { "topics.\($0)" }) }
     static let allTopics = topics(
         "requests", "results", "retry", "deadLetter", "campaigns", "state", "audit", "feedback")
@@ -31,10 +29,8 @@ struct UsedSettings: Sendable, ExpressibleByArrayLiteral {
     /// The settings for asking workers why an event waits.
     static let waiting: Self = workers + ["admin.token", "admin.tokenFile"]
 
-    /// The settings for valid users and push services.
     static let pushServices: Self = ["backend.pushServices", "backend.aliases", "backend.users"]
 
-    /// The settings for the spans of published events.
     static let traces: Self = ["traces.url", "traces.serviceName", "traces.headersFile", "traces.caFile"]
 
     static let events = pushServices + ["limits.eventBytes"]
@@ -57,7 +53,6 @@ struct UsedSettings: Sendable, ExpressibleByArrayLiteral {
             "backend.path", "backend.connections",
         ] + backendClient + pushServices + ["delivery", "retry", "limits", "outages", "log", "admin", "traces"]
 
-    /// The settings of the follower of a hub's telemetry.
     static let feedback: Self =
         [
             "backend.kind", "backend.hub.connectionStringFile", "backend.hub.name", "backend.hub.telemetry",

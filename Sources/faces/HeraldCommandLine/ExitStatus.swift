@@ -1,6 +1,5 @@
 import Glibc
 
-/// The exit statuses of every command.
 package enum ExitStatus: Int32, Sendable, CaseIterable {
     case done = 0
     case failed = 1
@@ -8,7 +7,6 @@ package enum ExitStatus: Int32, Sendable, CaseIterable {
     case partlyDone = 3
     /// A confirmation is needed, and there is no terminal to ask on.
     case needsConfirmation = 4
-    /// A broker or the backend could not be reached.
     case unreachable = 5
     case badSettings = 78
 
@@ -31,7 +29,6 @@ package struct CommandFailure: Error, Sendable, CustomStringConvertible {
     /// The failure and its remedy.
     package let description: String
 
-    /// A failure; its status is `failed` by default.
     package init(_ description: String, status: ExitStatus = .failed) {
         self.status = status
         self.description = description

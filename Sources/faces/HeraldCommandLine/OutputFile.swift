@@ -4,7 +4,6 @@ import Glibc
 ///
 /// By default only its owner may read it, because it may hold private data.
 package final class OutputFile {
-    /// The users that may read it.
     package enum Readers: Sendable {
         case owner
         /// The users allowed by the process's umask.
@@ -62,7 +61,6 @@ package final class OutputFile {
 
     package var stream: Console.Stream { .descriptor(descriptor, name: name) }
 
-    /// Moves the file to its final path.
     package func finish() throws {
         guard let places else { return }
         guard fsync(descriptor) == 0, place(places.temporary, at: places.path) else {

@@ -1,6 +1,5 @@
 package import HeraldText
 
-/// The format of data on standard output.
 package enum OutputFormat: String, Sendable, CaseIterable {
     case table
     case json
@@ -14,6 +13,11 @@ package enum OutputFormat: String, Sendable, CaseIterable {
     /// Writes one object: its members for programs, or these lines for people.
     package func write(_ members: [JSONValue.Member], lines: [String], to console: Console) throws {
         try write(.object(members), lines: lines, to: console)
+    }
+
+    /// The same on one line in either form of JSON, for programs that read a line.
+    package func writeLine(_ members: [JSONValue.Member], lines: [String], to console: Console) throws {
+        try (self == .table ? self : .jsonl).write(members, lines: lines, to: console)
     }
 
     /// The same for one value, without null members.
@@ -133,7 +137,6 @@ package struct RecordWriter {
         }
     }
 
-    /// Writes these records and the end.
     package static func write(
         _ records: [[JSONValue]], _ columns: [Column], as format: OutputFormat, to console: Console
     ) throws {

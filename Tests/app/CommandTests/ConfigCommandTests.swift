@@ -237,7 +237,9 @@ struct ConfigCommandTests {
         #expect(manual.status == 0 && manual.output.hasPrefix(".TH HERALD 1"))
         for shell in ["bash", "zsh", "fish"] {
             let script = try await herald("completion", shell)
-            #expect(script.status == 0 && script.output.contains("herald config show"))
+            #expect(script.status == 0 && script.output.contains("herald completion \(shell) -- "))
+            let answer = try await herald("completion", shell, "--", "--config", "x", "config", "sho")
+            #expect(answer.output.split(whereSeparator: { "\t:\n".contains($0) }).first == "show")
         }
     }
 }

@@ -24,7 +24,8 @@ struct GeneratedDocumentsTests {
         #expect(throws: Never.self) { try JSONSerialization.jsonObject(with: Data(committed.utf8)) }
     }
 
-    @Test("Document and schema hold every setting, and its sentence ends with a full stop", arguments: SettingsTable.all)
+    @Test(
+        "Document and schema hold every setting, and its sentence ends with a full stop", arguments: SettingsTable.all)
     func complete(setting: any AnySetting) throws {
         #expect(Settings.document.contains("| `\(setting.path)` |"))
         #expect(setting.summary.hasSuffix("."))

@@ -1,3 +1,4 @@
+import HeraldTelemetry
 import HeraldText
 import Testing
 

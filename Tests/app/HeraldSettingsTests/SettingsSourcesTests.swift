@@ -1,4 +1,5 @@
 import Foundation
+import HeraldBackend
 import HeraldEvents
 import HeraldSettings
 import HeraldText
@@ -32,15 +33,13 @@ struct SettingsSourcesTests {
     @Test("A password from a stronger source replaces a password file, and vice versa")
     func secretPairs() throws {
         let file = "backend: {url: http://h, auth: {username: u, passwordFile: /f}}"
-        let literal = try load(file, environment: ["HERALD_BACKEND_AUTH_PASSWORD": "p"]).settings.backend.authentication
-        guard case .basic("u", .literal(let secret)) = literal else { throw Unexpected() }
-        #expect(secret.reveal() == "p")
+        let literal = try load(file, environment: ["HERALD_BACKEND_AUTH_PASSWORD": "p"]).settings.backend.credentials()
+        #expect(literal == .basic(username: "u", password: Secret("p")))
         let other = "backend: {url: http://h, auth: {username: u, password: p}}"
-        let path = try load(other, flags: ["backend-auth-password-file": ["/g"]]).settings.backend.authentication
-        guard case .basic("u", .file("/g")) = path else { throw Unexpected() }
+        let backend = try load(other, flags: ["backend-auth-password-file": ["/nonexistent/g"]]).settings.backend
+        let error = #expect(throws: InputError.self) { try backend.credentials() }
+        #expect(backend.hasSecretFile && error?.message.contains("/nonexistent/g") == true)
     }
-
-    private struct Unexpected: Error {}
 
     @Test("Kubernetes' variables for services of the same name are no mistake, other unknown variables are")
     func serviceLinks() {

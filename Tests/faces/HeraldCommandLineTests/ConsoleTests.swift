@@ -139,7 +139,7 @@ struct ConsoleTests {
     func typed() throws {
         for (answer, isRight) in [("1200", true), ("120", false), ("y", false)] {
             let console = Paper().console(isTerminal: true, answer: answer)
-            #expect(try Confirmation.ask("Replay?", typing: "1200", isAssumed: false, console: console) == isRight)
+            #expect(try Confirmation.ask("Replay?", count: 1_200, isAssumed: false, console: console) == isRight)
         }
     }
 

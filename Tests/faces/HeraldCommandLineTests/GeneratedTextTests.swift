@@ -15,7 +15,7 @@ struct GeneratedTextTests {
                 #expect(words(page).contains(words(option.summary)))
             }
             for command in path.command.subcommands { #expect(page.contains("  \(command.name) ")) }
-            for argument in path.command.arguments { #expect(page.contains(argument.value.placeholder)) }
+            for argument in path.command.arguments { #expect(page.contains(argument.name)) }
             // A name or an example is never broken; everything else is.
             for line in page.split(separator: "\n") where line.count > width {
                 #expect(line.hasPrefix("  ") && !line.dropFirst(2).contains("   "), "\(line)")
@@ -33,9 +33,7 @@ struct GeneratedTextTests {
         let brief = HelpPage.render(send, width: 80)
         #expect(!brief.contains("--fuse") && brief.contains("--static") && brief.contains("--settings"))
         #expect(HelpPage.render(send, width: 80, allSettings: true).contains("--fuse"))
-        for shell in CompletionScript.Shell.allCases {
-            #expect(!CompletionScript.render(SampleProgram.root, for: shell).contains("fuse"))
-        }
+        #expect(try #require(completions("send", "--")).contains("--fuse") == false)
         guard case .help(let path, let allSettings) = try SampleProgram.parse("send", "--help", "--settings") else {
             return #expect(Bool(false), "no help")
         }
@@ -66,23 +64,31 @@ struct GeneratedTextTests {
         #expect(page.contains("Sends \\e it."))
     }
 
-    @Test("A completion script names every command and option", arguments: CompletionScript.Shell.allCases)
-    func completion(shell: CompletionScript.Shell) {
-        let script = CompletionScript.render(SampleProgram.root, for: shell)
-        for path in paths {
-            #expect(script.contains("\"\(path.name)\""))
-            for option in path.options where !option.isUnused {
-                #expect(script.contains(shell == .fish ? "-l \(option.name)" : "--\(option.name)"))
-            }
-        }
+    /// The words that complete the last of these; nil for a file.
+    private func completions(_ words: String...) -> [String]? {
+        Completion.candidates(for: words, of: SampleProgram.root)?.map(\.word)
     }
 
-    @Test("The installed shells can read their completion", arguments: CompletionScript.Shell.allCases)
-    func syntax(shell: CompletionScript.Shell) throws {
+    @Test("Every command and option is completed, in each shell's notation")
+    func completion() throws {
+        for path in paths {
+            let words = path.words + [""]
+            let found = try #require(Completion.candidates(for: words, of: SampleProgram.root)).map(\.word)
+            for command in path.command.subcommands { #expect(found.contains(command.name)) }
+            for option in path.options where !option.isUnused { #expect(found.contains("--\(option.name)")) }
+        }
+        #expect(completions("send", "--config", "x") == nil && completions("send", "--config=x") == nil)
+        #expect(Completion.answer(to: ["--config="], of: SampleProgram.root, in: .fish) == ":file\n")
+        let answers = Completion.Shell.allCases.map { Completion.answer(to: ["top"], of: SampleProgram.root, in: $0) }
+        #expect(answers == ["topics\n", "topics:Looks at topics.\n", "topics\tLooks at topics.\n"])
+    }
+
+    @Test("The installed shells can read their completion", arguments: Completion.Shell.allCases)
+    func syntax(shell: Completion.Shell) throws {
         let program = ["/bin/", "/usr/bin/"].map { $0 + shell.rawValue }
             .first { FileManager.default.isExecutableFile(atPath: $0) }
         guard let program else { return }
-        let status = try run(program, ["-n"], input: CompletionScript.render(SampleProgram.root, for: shell)).status
+        let status = try run(program, ["-n"], input: Completion.script(of: "sample", for: shell)).status
         #expect(status == 0)
     }
 
@@ -102,9 +108,17 @@ struct GeneratedTextTests {
             (["sample", "--config", "=", "x", "topics", "p"], "plan"),
         ])
     func bash(words: [String], reply: String) throws {
+        // The words as they were typed: without blanks around "=".
+        let typed = words.joined(separator: " ").replacing(" = ", with: "=").replacing(" =", with: "=")
+            .split(separator: " ", omittingEmptySubsequences: false).map(String.init)
+        let answer = Completion.answer(to: Array(typed.dropFirst()), of: SampleProgram.root, in: .bash)
         let script =
-            CompletionScript.render(SampleProgram.root, for: .bash) + """
+            Completion.script(of: "sample", for: .bash) + """
 
+                sample() {
+                    [[ "$*" == '\((["completion", "bash", "--"] + typed.dropFirst()).joined(separator: "\n"))' ]] || return
+                    printf '%s' '\(answer)'
+                }
                 COMP_WORDBREAKS=$' \\t\\n"\\'><=;|&(:'
                 COMP_WORDS=(\(words.map { "'\($0)'" }.joined(separator: " "))) COMP_CWORD=\(words.count - 1)
                 _sample

@@ -9,8 +9,9 @@ enum SampleProgram {
     static let wait = CommandOption.optional("wait", .duration(), "How long to wait.")
     static let once = CommandOption.flag("once", short: "1", "Only once.")
     static let tags = CommandOption.repeated("tag", short: "t", .text("TAG"), "A tag.")
-    static let file = CommandArgument.required(.file(), "What to read.")
-    static let others = CommandArgument.repeated(.choice(OutputFormat.self, "FORMAT"), "Other formats.")
+    static let file = CommandOption.required("FILE", .file(), "What to read.")
+    static let others = CommandOption.repeated(
+        "FORMAT", .choice(OutputFormat.self, "FORMAT"), "Other formats.")
     static let config = CommandOption.optional("config", .file(), "The settings.")
     static let toggle = OptionDeclaration(
         "static",

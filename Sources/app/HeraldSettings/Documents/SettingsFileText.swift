@@ -108,18 +108,10 @@ private struct SettingsFileText {
 
     /// Plain text where every YAML reader takes it for text, otherwise quoted with JSON's escapes.
     private static func scalar(_ text: String, isInner: Bool) -> String {
-        let plain = Set("/._+@-".utf8)
-        let isPlain = text.utf8.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
-            case UInt8(ascii: "0")...UInt8(ascii: "9"): true
-            case UInt8(ascii: ":"): !isInner
-            default: plain.contains(byte)
-            }
-        }
-        let opensPlain = text.utf8.first.map { $0 != UInt8(ascii: "@") && $0 != UInt8(ascii: "-") } ?? false
+        let form = isInner ? /[A-Za-z0-9\/._+][A-Za-z0-9\/._+@\-]*/ : /[A-Za-z0-9\/._+:][A-Za-z0-9\/._+@:\-]*/
+        let isPlain = text.wholeMatch(of: form) != nil
         let isWord = ["null", "true", "false", "yes", "no", "on", "off", "y", "n", "."].contains(text.lowercased())
-        let isText = isPlain && opensPlain && !text.hasSuffix(":") && !isWord && Double(text) == nil
+        let isText = isPlain && !text.hasSuffix(":") && !isWord && Double(text) == nil
         return isText ? text : JSONValue.string(text).compact
     }
 }

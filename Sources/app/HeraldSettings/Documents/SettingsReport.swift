@@ -14,7 +14,6 @@ package struct SettingsReport {
         refuse(at: node.position, path + detail, message)
     }
 
-    /// Notes a mistake at a position of the source.
     mutating func refuse(at position: SettingNode.Position?, _ path: String, _ message: String) {
         mistakes.append(SettingsMistake(place: place(of: position), path: path, message: message))
     }

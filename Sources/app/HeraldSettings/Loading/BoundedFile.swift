@@ -1,11 +1,11 @@
 import Glibc
-import HeraldText
+package import HeraldText
 
 /// Reads whole files and pipes, up to a limit.
 ///
 /// Errors are phrased to follow the file's name.
-enum BoundedFile {
-    static func read(_ path: String, limit: Int) throws(InputError) -> [UInt8] {
+package enum BoundedFile {
+    package static func read(_ path: String, limit: Int) throws(InputError) -> [UInt8] {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw InputError("cannot be read: \(String(cString: strerror(errno)))") }
         defer { close(descriptor) }

@@ -3,9 +3,7 @@ internal import HeraldThreads
 
 /// The source of a secret: the settings themselves, or a file that may change while the program runs.
 package enum SecretSource: Sendable, Hashable {
-    /// Written in the settings.
     case literal(Secret)
-    /// In the file at that path.
     case file(String)
 
     /// The maximum size of a secret; a longer file is the wrong one.

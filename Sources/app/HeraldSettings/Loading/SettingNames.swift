@@ -15,33 +15,15 @@ enum SettingNames {
     /// Whether Kubernetes defines such a variable for a service called Herald (`HERALD_BACKEND_SERVICE_HOST`,
     /// `HERALD_PORT_9464_TCP_ADDR`), which makes it no mistake of a person.
     static func isServiceLink(_ variable: String) -> Bool {
-        let parts = variable.split(separator: "_", omittingEmptySubsequences: false)
-        guard let last = parts.last else { return false }
-        return variable.hasSuffix("_SERVICE_HOST") || variable.contains("_SERVICE_PORT") || last == "PORT"
-            || zip(parts, parts.dropFirst()).contains { $0 == "PORT" && !$1.isEmpty && $1.allSatisfy(\.isNumber) }
+        variable.contains(/_SERVICE_HOST$|_SERVICE_PORT|_PORT$|_PORT_[0-9]+(_|$)/)
     }
 
     /// The words of a camel-case path; a run of capitals (`tokenURL`) is one word.
-    private static func words(_ path: String) -> [String] {
-        var words: [String] = []
-        for part in path.split(separator: ".") {
-            var word = ""
-            var afterCapital = false
-            for character in part {
-                if character.isUppercase, !afterCapital, !word.isEmpty {
-                    words.append(word)
-                    word = ""
-                }
-                afterCapital = character.isUppercase
-                word.append(character)
-            }
-            words.append(word)
-        }
-        return words
+    private static func words(_ path: String) -> [Substring] {
+        path.matches(of: /[A-Z]+[a-z0-9]*|[a-z0-9]+/).map(\.output)
     }
 }
 
-/// Suggestions for unknown names.
 enum UnknownSetting {
     /// The text after "unknown setting": the nearest key of the section, else the same key elsewhere, else all keys.
     static func suggestion(forKey key: String, in section: String, keys: [String]) -> String {

@@ -1,39 +1,27 @@
-package import HeraldText
+import HeraldText
 
 /// The effect of settings that a running worker reads again.
 package struct SettingsChanges: Sendable {
-    /// A live setting with a new value.
-    package struct Change: Sendable, Equatable {
-        /// The setting, `limits.perSecond`.
-        package let path: String
-        /// Its values as in ``EffectiveSetting``: no secrets.
-        package let former: JSONValue
-        package let present: JSONValue
-    }
-
     /// The settings from now on: live ones with their new values, all others with their old ones.
     package let settings: Settings
-    package let changed: [Change]
+    /// The live settings with a new value, such as `limits.perSecond 100 → 200`; no secrets.
+    package let changed: [String]
     /// The paths of changed settings that take effect after a restart.
     package let needRestart: [String]
 
     /// One line for people, such as `limits.perSecond 100 → 200; needs a restart: kafka.group`.
     package var description: String {
         var parts: [String] = []
-        if !changed.isEmpty { parts.append(changed.map(\.description).joined(separator: ", ")) }
+        if !changed.isEmpty { parts.append(changed.joined(separator: ", ")) }
         if !needRestart.isEmpty { parts.append("needs a restart: " + needRestart.joined(separator: ", ")) }
         return parts.isEmpty ? "nothing has changed" : parts.joined(separator: "; ")
     }
-}
 
-extension SettingsChanges.Change: CustomStringConvertible {
-    package var description: String { "\(path) \(Self.text(former)) → \(Self.text(present))" }
-
-    private static func text(_ value: JSONValue) -> String {
-        switch value {
+    fileprivate static func text(_ value: EffectiveSetting) -> String {
+        switch value.value {
         case .null: "none"
         case .string(let text): text
-        default: value.compact
+        default: value.value.compact
         }
     }
 }
@@ -42,7 +30,7 @@ extension Settings {
     /// The changes that a worker with these settings makes for newly read ones.
     package func changes(to read: Settings) -> SettingsChanges {
         var values = values
-        var changed: [SettingsChanges.Change] = []
+        var changed: [String] = []
         var needRestart: [String] = []
         let different = SettingsTable.all.filter { !self.values.isSame($0, in: read.values) }
         for setting in different {
@@ -57,10 +45,8 @@ extension Settings {
                 continue
             }
             values.take(setting, from: read.values)
-            changed.append(
-                SettingsChanges.Change(
-                    path: setting.path, former: self.values.shown(setting).value,
-                    present: read.values.shown(setting).value))
+            let (former, present) = (self.values.shown(setting), read.values.shown(setting))
+            changed.append("\(setting.path) \(SettingsChanges.text(former)) → \(SettingsChanges.text(present))")
         }
         return SettingsChanges(settings: Settings(values: values), changed: changed, needRestart: needRestart)
     }

@@ -106,7 +106,6 @@ struct SettingsFile {
         }
     }
 
-    /// The names allowed in a section.
     private static func keys(of section: String) -> [String] {
         let prefix = section.isEmpty ? "" : section + "."
         var keys: [String] = []

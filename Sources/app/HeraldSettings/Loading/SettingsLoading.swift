@@ -25,7 +25,6 @@ package struct SettingsSources: Sendable {
     /// The given flags, by name without dashes, with their values in order.
     package var flags: [String: [String]]
 
-    /// Sources; all may be absent.
     package init(file: File? = nil, environment: [String: String] = [:], flags: [String: [String]] = [:]) {
         self.file = file
         self.environment = environment
@@ -112,9 +111,7 @@ extension [SettingsMistake] {
 
 /// One setting as `config show` prints it: the effective value, without secrets, and its source.
 package struct EffectiveSetting: Sendable, Equatable {
-    /// The setting, `retry.maxElapsed`.
     package let path: String
-    /// Its value; `null` when absent, `***` for a secret.
     package let value: JSONValue
     package let place: SettingsPlace
 }

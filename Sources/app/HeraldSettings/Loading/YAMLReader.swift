@@ -28,7 +28,6 @@ final class YAMLReader {
         parser.deallocate()
     }
 
-    /// The document's root; nil for an empty document.
     func read() throws(InputError) -> SettingNode? {
         guard isInitialized else {
             throw InputError("no memory for the parser", at: SettingNode.Position(line: 1, column: 1))
@@ -183,8 +182,6 @@ extension InputError {
     }
 }
 
-/// The C library that reads settings files.
-public enum YAMLLibrary {
-    /// The version of the running process's libyaml.
-    public static var version: String { String(cString: yaml_get_version_string()) }
+package enum YAMLLibrary {
+    package static var version: String { String(cString: yaml_get_version_string()) }
 }

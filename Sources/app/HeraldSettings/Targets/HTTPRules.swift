@@ -1,4 +1,3 @@
-/// The rules of a backend with Herald's own contract.
 struct HTTPRules: TargetRules {
     func check(_ rules: inout SettingsRules) {
         for setting in SettingsTable.settings(in: rules.table.backend.hub) where rules.values.isWritten(setting) {
@@ -12,15 +11,12 @@ struct HTTPRules: TargetRules {
         guard let kind = rules.values.valid(auth.kind) else { return }
         let reason = "backend.auth.kind is \(kind.rawValue)"
         switch kind {
-        case .basic:
-            rules.requireSet(auth.username, because: reason)
-            rules.requireSecret(.password, because: reason)
-        case .bearer: rules.requireSecret(.token, because: reason)
+        case .basic: rules.requireSet(auth.username, because: reason)
         case .oauth2:
             rules.requireSet(auth.tokenURL, because: reason)
             rules.requireSet(auth.clientID, because: reason)
-            rules.requireSecret(.clientSecret, because: reason)
-        case .none: break
+        case .bearer, .none: break
         }
+        if let secret = kind.secret { rules.requireSecret(secret, because: reason) }
     }
 }

@@ -1,6 +1,4 @@
-/// The kind of backend.
 package enum BackendKind: String, Sendable, CaseIterable {
-    /// A backend with Herald's own contract.
     case http
     /// An Azure Notification Hub.
     case azureHub = "azure-hub"

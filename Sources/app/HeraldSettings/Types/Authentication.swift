@@ -1,81 +1,79 @@
 package import HeraldBackend
 
-/// Herald's authentication to the backend: `backend.auth.*` in the form of its kind.
-package enum Authentication: Sendable {
-    case none
-    case basic(username: String, password: SecretSource)
-    case bearer(token: SecretSource)
-    case oauth2(OAuth2)
-
-    /// The parameters of kind `oauth2`, and of the brokers' kind `oauthbearer`.
-    package struct OAuth2: Sendable, Hashable {
-        package let tokenURL: String
-        package let clientID: String
-        package let clientSecret: SecretSource
-        package let scope: String?
-        /// The place of id and secret in a request.
-        package let clientAuthentication: ClientCredentials.Authentication
-        /// The authorities to trust; nil for the backend's, or the system's.
-        package let caFile: String?
-    }
-}
-
-/// Herald's login to the brokers: `kafka.auth.*` in the form of its kind.
-package enum KafkaAuthentication: Sendable, Hashable {
-    /// Left to `kafka.properties`.
-    case none
-    /// User and password; the mechanism is `PLAIN`, `SCRAM-SHA-256` or `SCRAM-SHA-512`.
-    case password(mechanism: String, username: String, file: String)
-    case token(Authentication.OAuth2)
-    case certificate(file: String, keyFile: String)
+/// A login to the brokers with a secret that is in a file.
+package struct KafkaLogin: Sendable {
+    /// The settings that make it: logins of equal ones are the same.
+    package let identity: [String?]
+    package let mechanism: String
+    package let credentials: @Sendable () throws -> Credentials
 }
 
 extension SettingsSection<SettingsTable.Kafka> {
-    /// The login; nil when a setting required by its kind is missing.
-    package var authentication: KafkaAuthentication? {
+    package var auth: SettingsSection<SettingsTable.Kafka.Authentication> { self[dynamicMember: \.auth] }
+
+    /// The login; nil when it is a certificate, left to `kafka.properties`, or lacks a setting.
+    package var login: KafkaLogin? {
+        let auth = auth
+        let identity = [
+            auth.kind.rawValue, auth.username, auth.passwordFile, auth.tokenURL, auth.clientID, auth.clientSecretFile,
+            auth.scope, auth.clientAuthentication.rawValue, auth.caFile,
+        ]
         switch auth.kind {
-        case .none: return KafkaAuthentication.none
+        case .none, .certificate: return nil
         case .plain, .scramSHA256, .scramSHA512:
             guard let username = auth.username, let file = auth.passwordFile else { return nil }
-            return .password(mechanism: auth.kind.rawValue.uppercased(), username: username, file: file)
+            return KafkaLogin(identity: identity, mechanism: auth.kind.rawValue.uppercased()) {
+                .basic(username: username, password: try SecretSource.file(file).current())
+            }
         case .oauthbearer:
             guard let tokenURL = auth.tokenURL, let clientID = auth.clientID, let file = auth.clientSecretFile else {
                 return nil
             }
-            return .token(
-                Authentication.OAuth2(
-                    tokenURL: tokenURL, clientID: clientID, clientSecret: .file(file), scope: auth.scope,
-                    clientAuthentication: auth.clientAuthentication, caFile: auth.caFile))
-        case .certificate:
-            guard let file = auth.certificateFile, let keyFile = auth.keyFile else { return nil }
-            return .certificate(file: file, keyFile: keyFile)
+            return KafkaLogin(identity: identity, mechanism: "OAUTHBEARER") {
+                .oauth2(
+                    ClientCredentials(
+                        tokenURL: tokenURL, clientID: clientID, clientSecret: try SecretSource.file(file).current(),
+                        scope: auth.scope, authentication: auth.clientAuthentication, caFile: auth.caFile))
+            }
         }
     }
+}
 
-    private var auth: SettingsSection<SettingsTable.Kafka.Authentication> { self[dynamicMember: \.auth] }
+extension AuthenticationKind {
+    var secret: SecretPair? {
+        switch self {
+        case .basic: .password
+        case .bearer: .token
+        case .oauth2: .clientSecret
+        case .none: nil
+        }
+    }
 }
 
 extension SettingsSection<SettingsTable.Backend> {
-    /// The authentication; nil when a setting required by its kind is missing.
-    package var authentication: Authentication? {
+    private var secret: SecretSource? { self[dynamicMember: \.auth].kind.secret.flatMap(values.secret) }
+
+    /// Whether the secret is in a file, so that it may change.
+    package var hasSecretFile: Bool { if case .file = secret { true } else { false } }
+
+    /// Herald's credentials with their secret as it is now; none when they lack a setting.
+    package func credentials() throws -> Credentials {
+        let auth = self[dynamicMember: \.auth]
+        guard let secret else { return .none }
         switch auth.kind {
-        case .none: return Authentication.none
+        case .none: return .none
         case .basic:
-            guard let username = auth.username, let password = values.secret(.password) else { return nil }
-            return .basic(username: username, password: password)
-        case .bearer: return values.secret(.token).map { .bearer(token: $0) }
+            guard let username = auth.username else { return .none }
+            return .basic(username: username, password: try secret.current())
+        case .bearer: return .bearer(token: try secret.current())
         case .oauth2:
-            guard let tokenURL = auth.tokenURL, let clientID = auth.clientID,
-                let clientSecret = values.secret(.clientSecret)
-            else { return nil }
+            guard let tokenURL = auth.tokenURL, let clientID = auth.clientID else { return .none }
             return .oauth2(
-                Authentication.OAuth2(
-                    tokenURL: tokenURL, clientID: clientID, clientSecret: clientSecret, scope: auth.scope,
-                    clientAuthentication: auth.clientAuthentication, caFile: auth.caFile))
+                ClientCredentials(
+                    tokenURL: tokenURL, clientID: clientID, clientSecret: try secret.current(), scope: auth.scope,
+                    authentication: auth.clientAuthentication, caFile: auth.caFile))
         }
     }
-
-    private var auth: SettingsSection<SettingsTable.Backend.Authentication> { self[dynamicMember: \.auth] }
 }
 
 extension SettingsSection<SettingsTable.Admin> {

@@ -41,13 +41,11 @@ package struct HTTPAddress: Sendable, Equatable, CustomStringConvertible {
         self = address
     }
 
-    /// The port when the scheme does not imply it.
     private var portSuffix: String { port == (isTLS ? 443 : 80) ? "" : ":\(port)" }
 
     /// The host as in an address and the `Host` header: brackets around IPv6, the port unless it is the scheme's.
     package var authority: String { (host.contains(":") ? "[\(host)]" : host) + portSuffix }
 
-    /// The address, `https://push.example.com/base`.
     package var description: String { "\(isTLS ? "https" : "http")://\(authority)\(basePath)" }
 
     /// Whether the host names this machine by its spelling: `localhost`, `127.…` or `::1`.

@@ -6,12 +6,10 @@ package struct KafkaProperties: Sendable, Equatable, CustomStringConvertible, Cu
 
     package init(_ values: [String: String] = [:]) { self.values = values }
 
-    /// Names and values, sorted by name.
     package var sorted: [(name: String, value: String)] {
         values.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) }
     }
 
-    /// The value of a property; nil when unset.
     package subscript(_ name: String) -> String? { values[name] }
 
     package var description: String {

@@ -11,24 +11,15 @@ package enum ListenAddress: Sendable, Equatable, CustomStringConvertible {
             return
         }
         guard let parts = HostAndPort(text), let port = parts.port.flatMap(UInt16.init(exactly:)),
-            parts.host.contains(":") || Self.isIPv4(parts.host)
+            parts.host.contains(":") || IPAddress.isIPv4(parts.host)
         else { return nil }
         self = .address(host: parts.host, port: port)
     }
 
-    /// The spelling that ``init(_:)`` reads.
     package var description: String {
         switch self {
         case .off: "off"
         case .address(let host, let port): host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
         }
-    }
-
-    private static func isIPv4(_ text: String) -> Bool {
-        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-        return parts.count == 4
-            && parts.allSatisfy { part in
-                (1...3).contains(part.count) && part.allSatisfy { $0.isASCII && $0.isNumber } && UInt8(part) != nil
-            }
     }
 }

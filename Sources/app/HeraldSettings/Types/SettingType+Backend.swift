@@ -47,6 +47,7 @@ extension SettingType<[String: NotificationFormat]> {
     /// `{gcm: gcm}`.
     static var hubFormats: Self {
         .map(
-            keys: .pushService, key: { $0 }, values: .choice(NotificationFormat.self), placeholder: "NAME=FORMAT,…", atMost: 64)
+            keys: .pushService, key: { $0 }, values: .choice(NotificationFormat.self), placeholder: "NAME=FORMAT,…",
+            atMost: 64)
     }
 }

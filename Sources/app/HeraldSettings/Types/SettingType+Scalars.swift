@@ -12,7 +12,7 @@ extension SettingType<Int> {
                 ]),
             show: { .integer($0) },
             parse: { text in
-                guard isWholeNumber(text) else { return .refused("is not a whole number") }
+                guard text.wholeMatch(of: /-?[0-9]+/) != nil else { return .refused("is not a whole number") }
                 guard let number = Int(text), range.contains(number) else { return .refused("is out of range") }
                 return .value(number)
             })
@@ -35,20 +35,15 @@ extension SettingType<Int> {
                 ]),
             show: { .integer($0) },
             parse: { text in
-                let units = [("KiB", 1_024), ("MiB", 1_048_576)]
-                let unit = units.first { text.hasSuffix($0.0) }
-                let digits = String(text.dropLast(unit?.0.count ?? 0))
-                guard isWholeNumber(digits), !digits.hasPrefix("-") else { return .refused("is not a number of bytes") }
-                guard let number = Int(digits), number <= range.upperBound,
-                    range.contains(number * (unit?.1 ?? 1))
-                else { return .refused("is out of range") }
-                return .value(number * (unit?.1 ?? 1))
+                guard let found = text.wholeMatch(of: /([0-9]+)(KiB|MiB)?/) else {
+                    return .refused("is not a number of bytes")
+                }
+                let unit = found.2 == "KiB" ? 1_024 : found.2 == "MiB" ? 1_048_576 : 1
+                guard let number = Int(found.1), number <= range.upperBound, range.contains(number * unit) else {
+                    return .refused("is out of range")
+                }
+                return .value(number * unit)
             })
-    }
-
-    private static func isWholeNumber(_ text: String) -> Bool {
-        let digits = text.hasPrefix("-") ? text.dropFirst() : text[...]
-        return !digits.isEmpty && digits.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
     }
 }
 
@@ -70,14 +65,11 @@ extension SettingType<Double> {
                 schema: ["type": "number", "minimum": minimum, "maximum": 1]),
             show: { .number($0) },
             parse: { text in
-                guard let number = decimal(text) else { return .refused("is not a share") }
+                guard text.wholeMatch(of: /[0-9.]+/) != nil, let number = Double(text) else {
+                    return .refused("is not a share")
+                }
                 return range.contains(number) ? .value(number) : .refused("is out of range")
             })
-    }
-
-    /// A number in digits and a point.
-    private static func decimal(_ text: String) -> Double? {
-        text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) || $0 == 0x2E } ? Double(text) : nil
     }
 }
 
@@ -136,7 +128,6 @@ extension JSONValue {
 }
 
 extension SettingType where Value: RawRepresentable<String> & CaseIterable {
-    /// One of the cases' raw values.
     static func choice(_: Value.Type) -> Self {
         let names = Value.allCases.map(\.rawValue)
         return scalar(

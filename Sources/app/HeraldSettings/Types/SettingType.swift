@@ -22,14 +22,11 @@ package struct SettingTraits: Sendable {
     var allowed: String
     /// The only values, if they form a closed set.
     package var choices: [String] = []
-    /// Whether values are never shown.
     var isSecret = false
     /// The JSON Schema (draft 2020-12) of a value.
     var schema: JSONValue
 
-    /// Whether a flag alone means `true`.
     package var isSwitch: Bool { choices == ["true", "false"] }
-    /// Whether values are paths of files.
     package var isFile: Bool { placeholder == "FILE" }
 }
 

@@ -19,7 +19,6 @@ package enum KafkaAuthenticationKind: String, Sendable, CaseIterable {
     case scramSHA512 = "scram-sha-512"
     /// SASL/OAUTHBEARER (RFC 7628), with tokens from a token endpoint.
     case oauthbearer
-    /// Mutual TLS.
     case certificate
 }
 
@@ -30,7 +29,6 @@ package enum DeliveryGuarantee: String, Sendable, CaseIterable {
     case atomic
 }
 
-/// The format of log lines.
 package enum LogFormat: String, Sendable, CaseIterable {
     case json
     case text
@@ -45,7 +43,6 @@ package struct RequestTopic: Sendable, Equatable {
     /// The number of events taken from it for each one from a topic of weight 1.
     package let weight: Int
 
-    /// A request topic; the default weight is 1.
     package init(name: String, weight: Int = Self.standardWeight) {
         self.name = name
         self.weight = weight

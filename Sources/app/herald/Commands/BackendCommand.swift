@@ -6,7 +6,6 @@ import HeraldSettings
 import HeraldText
 import HeraldThreads
 
-/// `herald backend`: the reference backend on its own.
 enum BackendCommand: HeraldCommand {
     private static let host = CommandOption.standard(
         "host", .text("ADDRESS"), default: "127.0.0.1", "The address to listen on.")

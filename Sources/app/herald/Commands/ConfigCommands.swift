@@ -4,7 +4,6 @@ import HeraldEvents
 import HeraldSettings
 import HeraldText
 
-/// `herald config check`: reports everything that the worker would refuse, at once.
 enum ConfigCheckCommand: HeraldCommand {
     static let declaration = CommandDeclaration(
         "check", "Check the settings as the worker does, and report all mistakes at once.",
@@ -19,7 +18,6 @@ enum ConfigCheckCommand: HeraldCommand {
     }
 }
 
-/// `herald config show`: shows every setting's effective value and its source.
 enum ConfigShowCommand: HeraldCommand {
     static let declaration = CommandDeclaration(
         "show", "Show every setting's effective value and where it came from.",
@@ -32,7 +30,7 @@ enum ConfigShowCommand: HeraldCommand {
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
         let loaded = try invocation.loadedSettings()
-        let format = invocation.parsed[OutputFormat.option]
+        let format = invocation.format
         var writer = RecordWriter(
             format, columns: [.init("setting"), .init("value", limit: valueWidth), .init("from")],
             console: invocation.console)
@@ -70,7 +68,6 @@ enum ConfigShowCommand: HeraldCommand {
     }
 }
 
-/// `herald config docs`: prints docs/SETTINGS.md.
 enum ConfigDocsCommand: HeraldCommand {
     static let declaration = CommandDeclaration("docs", "Print the documentation of all settings as Markdown.")
     static let usedSettings: UsedSettings = .none
@@ -81,7 +78,6 @@ enum ConfigDocsCommand: HeraldCommand {
     }
 }
 
-/// `herald config schema`: prints docs/schemas/settings.schema.json.
 enum ConfigSchemaCommand: HeraldCommand {
     static let declaration = CommandDeclaration("schema", "Print the JSON Schema of the settings file, for editors.")
     static let usedSettings: UsedSettings = .none

@@ -6,7 +6,6 @@ import HeraldText
 import HeraldThreads
 import HeraldTools
 
-/// `herald console`: the page for people.
 enum ConsoleCommand: HeraldCommand {
     private static let listen = CommandOption.optional(
         "listen", .text("ADDRESS"), "Where to serve, in place of console.listen: 127.0.0.1:9465, [::1]:0.")
@@ -48,7 +47,7 @@ enum ConsoleCommand: HeraldCommand {
             )
         }
         let context = try settings.consoleContext(
-            environment: invocation.environment, configuration: parsed[GlobalOptions.config],
+            environment: invocation.environment, configuration: invocation.configuration,
             temporaryDirectory: invocation.temporaryDirectory)
         // Threads come and go with clients that read a topic for one answer; each arena keeps their freed memory.
         MemoryArenas.limit(to: 2)

@@ -7,7 +7,6 @@ import HeraldTelemetry
 import HeraldThreads
 import HeraldWorker
 
-/// `herald demo`: all of Herald in one process, to watch it work.
 enum DemoCommand: HeraldCommand {
     private static let once = CommandOption.flag(
         "once",
@@ -50,7 +49,7 @@ enum DemoCommand: HeraldCommand {
 
         let isWatched = console.output.isTerminal && console.error.isTerminal && !console.isQuiet
         let run = try DemoRun(
-            context, log: log, console: console, format: invocation.parsed[OutputFormat.option],
+            context, log: log, console: console, format: invocation.format,
             isLive: isWatched && !invocation.parsed[once])
         let signals = try OwnThread(name: "signals") { [stop = run.stopping] in
             _ = StopSignals.wait()

@@ -6,7 +6,6 @@ import HeraldTelemetry
 import HeraldThreads
 import HeraldTools
 
-/// `herald feedback`: reads the outcomes of a hub's messages.
 enum FeedbackCommand: HeraldCommand {
     static let declaration = CommandDeclaration(
         "feedback", "Ask a notification hub what became of each message, and record it.",

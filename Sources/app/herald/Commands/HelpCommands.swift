@@ -1,9 +1,9 @@
 import HeraldCommandLine
 import HeraldText
 
-/// `herald help`: the same as `--help` after a command.
 enum HelpCommand: HeraldCommand {
-    private static let words = CommandArgument.repeated(.text("COMMAND"), "The command, such as config show.")
+    private static let words = CommandOption.repeated(
+        "COMMAND", .text("COMMAND"), "The command, such as config show.")
 
     static let declaration = CommandDeclaration("help", "Show the help of a command.", arguments: [words])
     static let usedSettings: UsedSettings = .none
@@ -19,7 +19,6 @@ enum HelpCommand: HeraldCommand {
     }
 }
 
-/// `herald man`: prints the manual page, herald(1).
 enum ManCommand: HeraldCommand {
     static let declaration = CommandDeclaration(
         "man", "Print the manual page.",
@@ -32,19 +31,24 @@ enum ManCommand: HeraldCommand {
     }
 }
 
-/// `herald completion`: prints a shell's completion script.
 enum CompletionCommand: HeraldCommand {
-    private static let shell = CommandArgument.required(
-        .choice(CompletionScript.Shell.self, "SHELL"), "The shell to print it for.")
+    private static let shell = CommandOption.required(
+        "SHELL", .choice(Completion.Shell.self, "SHELL"), "The shell to print it for.")
+    private static let words = CommandOption.repeated(
+        "WORD", .text("WORD"),
+        "Behind --, as the script asks: the words typed so far; print what may stand for the last one.")
 
     static let declaration = CommandDeclaration(
-        "completion", "Print a shell's completion script.", arguments: [shell],
+        "completion", "Print a shell's completion script.", arguments: [shell, words],
         examples: [.init("source <(herald completion bash)", "Complete in this shell.")])
     static let usedSettings: UsedSettings = .none
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
-        let script = CompletionScript.render(CommandTable.root, for: invocation.parsed[shell])
-        try invocation.console.output.write(script)
+        let (shell, words) = (invocation.parsed[shell], invocation.parsed[words])
+        try invocation.console.output.write(
+            words.isEmpty
+                ? Completion.script(of: CommandTable.root.name, for: shell)
+                : Completion.answer(to: words, of: CommandTable.root, in: shell))
         return .done
     }
 }

@@ -6,7 +6,6 @@ import HeraldText
 import HeraldThreads
 import HeraldTime
 
-/// `herald hub`: the emulated notification hub on its own.
 enum HubCommand: HeraldCommand {
     private static let listen = CommandOption.standard(
         "listen", address, default: "127.0.0.1:8443", "The address to listen on; port 0 takes a free one.")
@@ -41,23 +40,19 @@ enum HubCommand: HeraldCommand {
         case forbidden = "403"
     }
 
-    private enum SendLimit: Sendable {
-        case unlimited
-        case ofTier
-        case number(Int)
-    }
-
     private static let address = ValueType("HOST:PORT", allowed: "an IP address and a port, such as 127.0.0.1:8443") {
         text in
         if case .address(let host, let port)? = ListenAddress(text) { (host: host, port: port) } else { nil }
     }
 
     private static let sendLimit = ValueType("N", allowed: "a number from 1, unlimited, or tier") {
-        text -> SendLimit? in
+        text -> (@Sendable (HubTier) -> Int?)? in
         switch text {
-        case "unlimited": .unlimited
-        case "tier": .ofTier
-        default: Int(text).flatMap { $0 > 0 ? .number($0) : nil }
+        case "unlimited": return { _ in nil }
+        case "tier": return { $0.sendsPerMinute }
+        default:
+            guard let number = Int(text), number > 0 else { return nil }
+            return { _ in number }
         }
     }
 
@@ -111,12 +106,7 @@ enum HubCommand: HeraldCommand {
         configuration.tier = parsed[tier]
         configuration.authorityPath = parsed[authorityFile]
         configuration.callLogPath = parsed[callLog]
-        configuration.sendsPerMinute =
-            switch parsed[sendsPerMinute] {
-            case .unlimited: nil
-            case .ofTier: parsed[tier].sendsPerMinute
-            case .number(let number): number
-            }
+        configuration.sendsPerMinute = parsed[sendsPerMinute](parsed[tier])
         configuration.throttleStatus = parsed[throttle] == .forbidden ? 403 : 429
         configuration.processingTime = Milliseconds(parsed[processing])
         configuration.unknownTime = Milliseconds(parsed[unknown])
@@ -132,9 +122,7 @@ enum HubCommand: HeraldCommand {
             "Clients trust \(emulator.caFile) alone. A worker sends to it with backend.kind azure-hub, backend.hub.name "
                 + "\(emulator.hub), backend.hub.connectionStringFile (a file with the connection string) and "
                 + "backend.tls.caFile \(emulator.caFile).")
-        // Readers expect one line, for either form of JSON.
-        let format: OutputFormat = invocation.parsed[OutputFormat.option] == .table ? .table : .jsonl
-        try format.write(
+        try invocation.format.writeLine(
             [
                 .init("url", .string(emulator.url)), .init("hub", .string(emulator.hub)),
                 .init("authorityFile", .string(emulator.caFile)),

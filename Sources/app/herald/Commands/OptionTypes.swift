@@ -10,7 +10,6 @@ extension ValueType where Value == [String] {
 }
 
 extension ValueType<Double> {
-    /// A share, `20%`, as a number from 0 to 1.
     static var percentage: Self { Self("PERCENT", allowed: "0% to 100%", parse: ShareText.parse) }
 
     /// A rate: `200/s`, `30/m` or `1000/h`.

@@ -4,10 +4,6 @@ import HeraldTools
 
 extension PublicationEnd {
     /// Prints how a replay or a publisher ended, and returns the exit status.
-    ///
-    /// - Parameters:
-    ///   - count: the number published in this run.
-    ///   - isWhole: whether everything reached its destination.
     func conclude(_ sentence: String, published count: Int, isWhole: Bool, _ console: Console) -> ExitStatus {
         switch self {
         case .complete where isWhole: console.remark(sentence)

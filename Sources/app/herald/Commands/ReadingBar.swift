@@ -28,10 +28,6 @@ final class ReadingBar {
 
 extension StopRequest {
     /// Reads with a bar, until the operator stops it.
-    ///
-    /// - Parameters:
-    ///   - interruption: the text printed when the operator stops it.
-    ///   - read: reports its progress to the bar, and ends when that returns `false`.
     func reading<Answer>(
         _ console: Console, interruption: String = "interrupted", _ read: (ReadingBar) throws -> Answer
     ) throws -> Answer {

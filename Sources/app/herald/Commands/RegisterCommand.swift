@@ -6,7 +6,6 @@ import HeraldHTTP
 import HeraldSettings
 import HeraldText
 
-/// `herald register`: registers a device with the backend, as a mobile client does.
 enum RegisterCommand: HeraldCommand {
     private static let handle = CommandOption.optional(
         "handle", .text("HANDLE"), "The device's handle: an APNs token in hex, a GCM id, a WNS channel's URL.")
@@ -46,13 +45,37 @@ enum RegisterCommand: HeraldCommand {
     static let usedSettings: UsedSettings = .backendClient + ["backend.registerPath"]
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
-        let parsed = invocation.parsed
-        let request = try request(invocation)
+        let (parsed, console) = (invocation.parsed, invocation.console)
+        let device = try device(parsed)
         let settings = try invocation.settings(requiring: [.backend])
+        let registersUsers = settings.target.registersUsers
+        guard registersUsers || parsed[user] == nil else {
+            throw parsed.mistake("--user needs backend.kind azure-hub")
+        }
+        guard !registersUsers || device == nil || parsed[user] != nil else {
+            throw parsed.mistake("--user is needed: backend.kind is azure-hub")
+        }
         let store = FileRegistrationStore(
             path: parsed[store] ?? FileRegistrationStore.defaultPath(environment: invocation.environment))
+        let owner = parsed[user] ?? settings.backend.auth.username
+        let named = parsed[installation] ?? device.map { name(of: $0, owner) }
         do {
-            try show(await outcome(request, settings, parsed, store, invocation.console), invocation)
+            try await settings.withBackendClient(connectionLimit: 1) { client in
+                guard let device, !parsed[remove] else {
+                    var isRemoved = false
+                    if let name = try named ?? onlyInstallation(client, store) {
+                        isRemoved = try await client.unregister(installation: name, store: store)
+                    }
+                    return console.remark(
+                        isRemoved
+                            ? "The registration is removed."
+                            : "No registration is remembered: there is nothing to remove.")
+                }
+                let id = try await client.register(
+                    handle: device.handle, platform: device.platform, user: parsed[user], tags: parsed[tags] ?? [],
+                    installation: named ?? "", store: store, others: { name($0, console) })
+                try invocation.write([[.string(id)]], [.init("registration")])
+            }
         } catch let error as BackendClientError where error.isUnreachable {
             throw CommandFailure("\(error)", status: .unreachable)
         } catch BackendClientError.noToken(let trouble) {
@@ -61,36 +84,18 @@ enum RegisterCommand: HeraldCommand {
         return .done
     }
 
-    private enum Outcome {
-        case registered(id: String)
-        case removed
-        case nothingToRemove
-    }
+    private typealias Device = (handle: DeviceHandle, platform: Platform)
 
-    private static func outcome(
-        _ request: Request, _ settings: Settings, _ parsed: ParsedCommand, _ store: FileRegistrationStore,
-        _ console: Console
-    ) async throws -> Outcome {
-        let registersUsers = settings.target.registersUsers
-        guard registersUsers || parsed[user] == nil else {
-            throw parsed.mistake("--user needs backend.kind azure-hub")
+    /// The device to register or remove; `nil` to remove the one that is named, or the only one.
+    private static func device(_ parsed: ParsedCommand) throws -> Device? {
+        if parsed[remove] {
+            guard parsed[tags] == nil else { throw parsed.mistake("--remove goes without --tags") }
+            if parsed[handle] == nil, parsed[platform] == nil, parsed[user] == nil { return nil }
         }
-        guard !registersUsers || request.device == nil || parsed[user] != nil else {
-            throw parsed.mistake("--user is needed: backend.kind is azure-hub")
+        guard let handle = parsed[handle], let platform = parsed[platform], !handle.isEmpty else {
+            throw parsed.mistake("--handle and --platform are needed, or --remove")
         }
-        let owner = parsed[user] ?? settings.backend.auth.username
-        let named = parsed[installation] ?? request.device.map { name(of: $0, owner) }
-        return try await settings.withBackendClient(connectionLimit: 1) { client in
-            guard let device = request.device, !request.isRemoval else {
-                guard let name = try named ?? onlyInstallation(client, store) else { return .nothingToRemove }
-                let isRemoved = try await client.unregister(installation: name, store: store)
-                return isRemoved ? .removed : .nothingToRemove
-            }
-            let id = try await client.register(
-                handle: device.handle, platform: device.platform, user: parsed[user], tags: parsed[tags] ?? [],
-                installation: named ?? "", store: store, others: { name($0, console) })
-            return .registered(id: id)
-        }
+        return (DeviceHandle(handle), platform)
     }
 
     /// The name of an unnamed device: another handle or user makes another device.
@@ -122,41 +127,6 @@ enum RegisterCommand: HeraldCommand {
                 SafeText.escaped(
                     "The handle has another registration, which stays as it is: \(other.id) (\(kind)\(tags)). "
                         + "The device gets what is sent to it, too."))
-        }
-    }
-
-    private typealias Device = (handle: DeviceHandle, platform: Platform)
-
-    private struct Request {
-        /// `nil` for the device that is named, or the only one.
-        var device: Device?
-        var isRemoval: Bool
-    }
-
-    private static func request(_ invocation: Invocation) throws -> Request {
-        let parsed = invocation.parsed
-        let isRemoval = parsed[remove]
-        if isRemoval {
-            guard parsed[tags] == nil else { throw parsed.mistake("--remove goes without --tags") }
-            if parsed[handle] == nil, parsed[platform] == nil, parsed[user] == nil {
-                return Request(device: nil, isRemoval: true)
-            }
-        }
-        guard let handle = parsed[handle], let platform = parsed[platform], !handle.isEmpty else {
-            throw parsed.mistake("--handle and --platform are needed, or --remove")
-        }
-        return Request(device: (DeviceHandle(handle), platform), isRemoval: isRemoval)
-    }
-
-    private static func show(_ outcome: Outcome, _ invocation: Invocation) throws {
-        switch outcome {
-        case .registered(let id):
-            try RecordWriter.write(
-                [[.string(id)]], [.init("registration")], as: invocation.parsed[OutputFormat.option],
-                to: invocation.console)
-        case .removed: invocation.console.remark("The registration is removed.")
-        case .nothingToRemove:
-            invocation.console.remark("No registration is remembered: there is nothing to remove.")
         }
     }
 }

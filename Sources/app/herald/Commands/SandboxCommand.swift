@@ -13,7 +13,6 @@ import HeraldTools
 import HeraldTraces
 import HeraldWorker
 
-/// `herald sandbox`: broker, backend and worker in one process, for the tests of services that publish events.
 enum SandboxCommand: HeraldCommand {
     private static let brokerPort = CommandOption.standard(
         "broker-port", .wholeNumber(0...0, "PORT"), default: "0",
@@ -83,10 +82,8 @@ enum SandboxCommand: HeraldCommand {
 
         try stopAtTheEnd(worker)
         try announce(
-            Addresses(
-                broker: broker.address, backend: backend.url, admin: "http://\(admin?.address ?? "")",
-                group: settings.kafka.group, topics: settings.topicNames,
-                retries: settings.retry.delays.map(settings.topicNames.retryTopic)), worker, invocation)
+            broker: broker.address, backend: backend.url, admin: "http://\(admin?.address ?? "")", settings, worker,
+            invocation)
         let end = worker.run()
         broker.group?.end(try settings.adminClient())
         switch end {
@@ -112,15 +109,12 @@ enum SandboxCommand: HeraldCommand {
             flags["kafka-properties"] = ["fetch.wait.max.ms=100"]
             flags["delivery-guarantee"] = ["at-least-once"]
         }
-        let loaded = try invocation.readSettings(requiring: [.kafka, .backend], replacing: flags)
-        for warning in loaded.warnings + loaded.sharedFiles { invocation.console.complain("warning: \(warning)") }
-        return loaded
+        return try invocation.loadedSettings(requiring: [.kafka, .backend], replacing: flags)
     }
 
     /// The broker with the topics: one in this process, or an external one.
     private struct Broker {
         let address: String
-        /// The settings with its address.
         let settings: Settings
         /// The group created on an external broker.
         let group: SandboxGroup?
@@ -167,7 +161,6 @@ enum SandboxCommand: HeraldCommand {
             }
         }
 
-        /// Creates the missing topics.
         private static func makeTopics(_ settings: Settings, _ partitions: Int) async throws {
             let administrator = TopicAdministrator(admin: try settings.adminClient(), reach: settings.clusterReach)
             var wishes = settings.topicWishes
@@ -179,47 +172,30 @@ enum SandboxCommand: HeraldCommand {
         }
     }
 
-    /// The addresses of all parts.
-    private struct Addresses {
-        let broker: String
-        let backend: String
-        let admin: String
-        let group: String
-        let topics: HeraldEvents.Topics
-        let retries: [String]
-
-        var lines: [String] { ["broker   \(broker)", "backend  \(backend)", "admin    \(admin)", "group    \(group)"] }
-
-        var members: [JSONValue.Member] {
-            let names: [JSONValue.Member] = [
-                .init("requests", .array(topics.requests.map { .string($0) })),
-                .init("results", .string(topics.results)),
-                .init("retry", .array(retries.map { .string($0) })), .init("deadLetter", .string(topics.deadLetter)),
-                .init("campaigns", .string(topics.campaigns)), .init("state", .string(topics.state)),
-            ]
-            return [
-                .init("bootstrapServers", .string(broker)), .init("backendURL", .string(backend)),
-                .init("adminURL", .string(admin)), .init("group", .string(group)), .init("topics", .object(names)),
-            ]
-        }
-    }
-
     /// Prints the addresses as soon as the worker has started.
-    private static func announce(_ addresses: Addresses, _ worker: Worker, _ invocation: Invocation) throws {
-        let console = invocation.console
-        // Readers expect one line, for either form of JSON.
-        let format: OutputFormat = invocation.parsed[OutputFormat.option] == .table ? .table : .jsonl
+    private static func announce(
+        broker: String, backend: String, admin: String, _ settings: Settings, _ worker: Worker, _ invocation: Invocation
+    ) throws {
+        let (topics, group) = (settings.topicNames, settings.kafka.group)
+        let retries = settings.retry.delays.map(topics.retryTopic)
+        let names: [JSONValue.Member] = [
+            .init("requests", .array(topics.requests.map { .string($0) })), .init("results", .string(topics.results)),
+            .init("retry", .array(retries.map { .string($0) })), .init("deadLetter", .string(topics.deadLetter)),
+            .init("campaigns", .string(topics.campaigns)), .init("state", .string(topics.state)),
+        ]
+        let members: [JSONValue.Member] = [
+            .init("bootstrapServers", .string(broker)), .init("backendURL", .string(backend)),
+            .init("adminURL", .string(admin)), .init("group", .string(group)), .init("topics", .object(names)),
+        ]
+        let lines = ["broker   \(broker)", "backend  \(backend)", "admin    \(admin)", "group    \(group)"]
+        let format = invocation.format
         _ = try OwnThread(name: "announcement") {
-            while isStarting(worker) {
+            while Readiness(worker.report, now: SystemClock.monotonic()).isStarting {
                 // Polls, because no event announces a lane.
                 usleep(10_000)
             }
-            try? format.write(addresses.members, lines: addresses.lines, to: console)
+            try? format.writeLine(members, lines: lines, to: invocation.console)
         }
-    }
-
-    private static func isStarting(_ worker: Worker) -> Bool {
-        Readiness(worker.report, now: SystemClock.monotonic()).isStarting
     }
 
     /// Stops the worker when standard input is closed, or on a signal; a second signal ends the process at once.

@@ -47,7 +47,6 @@ final class SandboxRecords: Sendable {
         }
     }
 
-    /// Stops reading.
     func stop() { known.withLock { $0.hasEnded = true } }
 
     /// The record that a call with this `Idempotency-Key` is made for; `nil` when it has not been read (yet).
@@ -67,14 +66,8 @@ final class SandboxRecords: Sendable {
         let decoder: RecordDecoder
         /// The number of partitions of each topic.
         let counts: [String: Int]
-        private var event = DecodedEvent()
-        private var headers = HeaderList()
-
-        init(reader: TopicReader, decoder: RecordDecoder, counts: [String: Int]) {
-            self.reader = reader
-            self.decoder = decoder
-            self.counts = counts
-        }
+        var event = DecodedEvent()
+        var headers = HeaderList()
 
         /// The record by the keys of its calls; empty when it is not an event.
         mutating func records(of message: Message) -> [(String, RecordedCall.Record)] {

@@ -5,7 +5,6 @@ import HeraldHTTP
 import HeraldSettings
 import HeraldText
 
-/// `herald send`: sends straight to the backend, without Kafka.
 enum SendCommand: HeraldCommand {
     private static let user = CommandOption.optional("user", .text("USER"), "Whom to notify.")
     private static let pushServices = CommandOption.optional("pns", .pushServices, "The push services to send to.")
@@ -29,50 +28,33 @@ enum SendCommand: HeraldCommand {
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
         let settings = try invocation.settings(requiring: [.backend])
-        let request = try request(invocation, settings)
-        if case .greeting = request, settings.target.registersUsers {
-            throw invocation.parsed.mistake("--self is for a backend of kind http; name the --user")
+        let parsed = invocation.parsed
+        let isToSelf = parsed[toSelf]
+        if isToSelf {
+            guard parsed[user] == nil, parsed[pushServices] == nil, parsed[message] == nil else {
+                throw parsed.mistake("--self goes without --user, --pns and --message")
+            }
+            guard !settings.target.registersUsers else {
+                throw parsed.mistake("--self is for a backend of kind http; name the --user")
+            }
+        } else if parsed[user] == nil || parsed[pushServices] == nil || parsed[message] == nil {
+            throw parsed.mistake("--user, --pns and --message are needed, or --self")
         }
+        let services = try settings.pushServices(parsed[pushServices] ?? [], of: "pns", in: parsed)
+        let id = parsed[id] ?? "send-\(String(UInt64.random(in: .min ... .max), radix: 36))"
         let answers = try await settings.withBackendClient(connectionLimit: 64) { client in
             do {
-                return try await request.send(with: client)
+                if isToSelf { return [ServiceAnswer(pushService: "all", answer: try await client.sendToSelf())] }
+                return try await client.send(
+                    services, to: parsed[user] ?? "", message: parsed[message] ?? "", idempotencyKey: id)
             } catch let mistake as InvalidArgument {
-                throw invocation.parsed.mistake("\(mistake)")
+                throw parsed.mistake("\(mistake)")
             } catch BackendClientError.noToken(let trouble) {
                 throw CommandFailure(trouble)
             }
         }
         try show(answers, invocation)
         return status(answers.map(\.answer))
-    }
-
-    private enum Request {
-        case greeting
-        case notification(user: String, pushServices: [String], message: String, id: String)
-
-        func send(with client: BackendClient) async throws -> [ServiceAnswer] {
-            switch self {
-            case .greeting: [ServiceAnswer(pushService: "all", answer: try await client.sendToSelf())]
-            case .notification(let user, let pushServices, let message, let id):
-                try await client.send(pushServices, to: user, message: message, idempotencyKey: id)
-            }
-        }
-    }
-
-    private static func request(_ invocation: Invocation, _ settings: Settings) throws -> Request {
-        let parsed = invocation.parsed
-        if parsed[toSelf] {
-            guard parsed[user] == nil, parsed[pushServices] == nil, parsed[message] == nil else {
-                throw parsed.mistake("--self goes without --user, --pns and --message")
-            }
-            return .greeting
-        }
-        guard let user = parsed[user], let names = parsed[pushServices], let message = parsed[message] else {
-            throw parsed.mistake("--user, --pns and --message are needed, or --self")
-        }
-        let resolved = try settings.pushServices(names, of: "pns", in: parsed)
-        let id = parsed[id] ?? "send-\(String(UInt64.random(in: .min ... .max), radix: 36))"
-        return .notification(user: user, pushServices: resolved, message: message, id: id)
     }
 
     private static func show(_ answers: [ServiceAnswer], _ invocation: Invocation) throws {
@@ -84,16 +66,13 @@ enum SendCommand: HeraldCommand {
             let why = [result.failure?.word ?? "oversized", result.detail].compactMap(\.self).joined(separator: ": ")
             return [.string(answer.pushService), .null, .string(why)]
         }
-        try RecordWriter.write(
-            records, [.init("pns"), .init("status", isNumber: true), .init("detail")],
-            as: invocation.parsed[OutputFormat.option], to: invocation.console)
+        try invocation.write(records, [.init("pns"), .init("status", isNumber: true), .init("detail")])
     }
 
     private static func status(_ answers: [CallResult]) -> ExitStatus {
         let taken = answers.count { $0.verdict == .delivered }
         if taken == answers.count { return .done }
         if taken > 0 { return .partlyDone }
-        let areUnreached = answers.allSatisfy { $0.failure != nil }
-        return areUnreached ? .unreachable : .failed
+        return answers.allSatisfy { $0.failure != nil } ? .unreachable : .failed
     }
 }

@@ -31,10 +31,6 @@ final class StopRequest: Sendable {
     /// Asks whether a job may begin; a signal answers no at once, because nothing has been done yet.
     ///
     /// Afterwards a job is running, which ends in its own time.
-    ///
-    /// - Parameters:
-    ///   - count: the number of things it affects.
-    ///   - refusal: the text printed when the answer is no.
     func confirm(
         _ question: String, count: Int = 1, isAssumed: Bool, _ console: Console, refusal: String
     ) throws -> Bool {

@@ -17,11 +17,10 @@ struct TopicsTool {
         administrator = TopicAdministrator(admin: try settings.adminClient(), reach: settings.clusterReach)
     }
 
-    /// Asks the cluster, and shows the differences.
     func showPlan() throws -> TopicPlan {
         let plan = try administrator.plan(wishes)
         // An empty table needs no heading.
-        if plan.steps.isEmpty, invocation.parsed[OutputFormat.option] == .table { return plan }
+        if plan.steps.isEmpty, invocation.format == .table { return plan }
         let columns = ["topic", "property", "now", "wanted", "action", "note"].map { RecordWriter.Column($0) }
         let records: [[JSONValue]] = plan.steps.map { step in
             [
@@ -29,11 +28,10 @@ struct TopicsTool {
                 Self.value(step.wanted), .string(step.action.rawValue), step.note.isEmpty ? .null : .string(step.note),
             ]
         }
-        try RecordWriter.write(records, columns, as: invocation.parsed[OutputFormat.option], to: invocation.console)
+        try invocation.write(records, columns)
         return plan
     }
 
-    /// A sentence about the whole plan.
     static func summary(of plan: TopicPlan) -> String {
         if plan.isFulfilled { return "The topics are as the settings want them." }
         let byHand = plan.steps.filter { $0.action == .byHand }.count
@@ -49,7 +47,6 @@ struct TopicsTool {
     private static func value(_ text: String) -> JSONValue { Int(text).map(JSONValue.integer) ?? .string(text) }
 }
 
-/// `herald topics plan`: shows the changes that apply would make.
 enum TopicsPlanCommand: HeraldCommand {
     static let declaration = CommandDeclaration(
         "plan", "Show what differs between the topics and the settings, and what apply would do.",
@@ -66,7 +63,6 @@ enum TopicsPlanCommand: HeraldCommand {
     }
 }
 
-/// `herald topics check`: tells scripts whether anything differs.
 enum TopicsCheckCommand: HeraldCommand {
     static let declaration = CommandDeclaration(
         "check", "Check that the topics match the settings.",
@@ -83,7 +79,6 @@ enum TopicsCheckCommand: HeraldCommand {
     }
 }
 
-/// `herald topics apply`: creates and changes topics; never shrinks or deletes them.
 enum TopicsApplyCommand: HeraldCommand {
     static let declaration = CommandDeclaration(
         "apply", "Create and change topics to match the settings; it never shrinks or deletes anything.",

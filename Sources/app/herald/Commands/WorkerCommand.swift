@@ -7,7 +7,6 @@ import HeraldThreads
 import HeraldTraces
 import HeraldWorker
 
-/// `herald worker`: delivers events.
 enum WorkerCommand: HeraldCommand {
     static let declaration = CommandDeclaration(
         "worker", "Deliver: consume events, call the backend, record every outcome.",
@@ -71,7 +70,6 @@ enum WorkerCommand: HeraldCommand {
         return end == .stopped ? .done : .failed
     }
 
-    /// Waits for signals until the process ends.
     private static func listen(
         for worker: Worker, _ reload: SettingsReload, _ hangUp: HangUp, _ logger: Logger, _ writer: LogWriter
     ) throws -> OwnThread {

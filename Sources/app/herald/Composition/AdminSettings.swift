@@ -18,18 +18,16 @@ extension Settings {
 
     /// The worker's admin port; `nil` when it is off.
     ///
-    /// - Parameter spans: where the worker's spans go, if it makes any.
     /// - Throws: a ``CommandFailure`` with the status of bad settings when it cannot listen there.
     func adminServer(
         of worker: Worker, certificate: ClientCertificate? = nil, writer: LogWriter, spans: SpanQueue?
     ) throws -> AdminServer? {
         guard case .address(let host, let port) = admin.listen else { return nil }
-        let token = admin.tokenSource.map { source -> AdminServer.Token in { try source.current().reveal() } }
         let facts = AdminServer.Facts(
             version: Herald.version, kafkaVersion: KafkaLibrary.version, certificate: certificate,
             droppedLogLines: { writer.droppedLineCount }, spans: { spans?.counts ?? SpanQueue.Counts() })
         do throws(SystemError) {
-            return try AdminServer(host: host, port: port, token: token, worker: worker, facts: facts)
+            return try AdminServer(host: host, port: port, token: adminToken, worker: worker, facts: facts)
         } catch {
             let remedy =
                 error.isAddressInUse

@@ -21,14 +21,11 @@ extension Settings {
         }
     }
 
-    /// The files of TLS on the way to the backend.
     var backendTLSFiles: TLSFiles {
         TLSFiles(caFile: backend.tls.caFile, certificateFile: backend.tls.certificateFile, keyFile: backend.tls.keyFile)
     }
 
     /// Reads the secrets again and gives the backend's configuration with them; `nil` when none is in a file.
-    ///
-    /// - Parameter connectionLimit: connections at most.
     func readingBackendAgain(connectionLimit: Int) -> (@Sendable () throws -> BackendConfiguration)? {
         let target = target
         guard backend.proxyPasswordFile != nil || target.hasSecretFiles else { return nil }
@@ -45,20 +42,10 @@ extension Settings {
         }
     }
 
-    /// The proxy on the way to the backend.
     func backendProxy() throws -> ProxyAddress? {
         guard let text = backend.proxy?.reveal() else { return nil }
         return ProxyAddress(
             text, password: try backend.proxyPasswordFile.map { try SecretSource.file($0).current().reveal() })
-    }
-}
-
-extension Authentication.OAuth2 {
-    /// The client with its secret as it is now.
-    func clientCredentials() throws -> ClientCredentials {
-        ClientCredentials(
-            tokenURL: tokenURL, clientID: clientID, clientSecret: try clientSecret.current(), scope: scope,
-            authentication: clientAuthentication, caFile: caFile)
     }
 }
 

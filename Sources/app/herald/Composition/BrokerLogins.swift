@@ -9,23 +9,9 @@ import HeraldTime
 extension SettingsSection<SettingsTable.Kafka> {
     /// What `kafka.auth.*` means in librdkafka's properties, secrets apart.
     var loginProperties: [(String, String)] {
-        switch authentication {
-        case nil, .some(.none): []
-        case .password(let mechanism, _, _): [("security.protocol", "sasl_ssl"), ("sasl.mechanism", mechanism)]
-        case .token: [("security.protocol", "sasl_ssl"), ("sasl.mechanism", "OAUTHBEARER")]
-        case .certificate(let file, let keyFile):
-            [("security.protocol", "ssl"), ("ssl.certificate.location", file), ("ssl.key.location", keyFile)]
-        }
-    }
-
-    /// Reads Herald's credentials for the brokers; nil when no login is needed, or the properties say it.
-    fileprivate var loginCredentials: (@Sendable () throws -> Credentials)? {
-        switch authentication {
-        case nil, .some(.none), .certificate: return nil
-        case .password(_, let username, let file):
-            return { .basic(username: username, password: try SecretSource.file(file).current()) }
-        case .token(let client): return { .oauth2(try client.clientCredentials()) }
-        }
+        if let login { return [("security.protocol", "sasl_ssl"), ("sasl.mechanism", login.mechanism)] }
+        guard auth.kind == .certificate, let file = auth.certificateFile, let keyFile = auth.keyFile else { return [] }
+        return [("security.protocol", "ssl"), ("ssl.certificate.location", file), ("ssl.key.location", keyFile)]
     }
 
     /// What is sent beside a token: `sasl.oauthbearer.extensions`, as librdkafka writes them.
@@ -56,9 +42,8 @@ enum BrokerLogins {
         }
     }
 
-    /// What makes two logins the same.
     private struct Key: Hashable {
-        var authentication: KafkaAuthentication
+        var settings: [String?]
         var extensions: [String: String]
     }
 
@@ -66,14 +51,14 @@ enum BrokerLogins {
 
     /// The login of clients with these settings; `nil` when their properties say it.
     static func login(of kafka: SettingsSection<SettingsTable.Kafka>) -> BrokerLogin? {
-        guard let credentials = kafka.loginCredentials, let authentication = kafka.authentication else { return nil }
-        let key = Key(authentication: authentication, extensions: kafka.tokenExtensions)
+        guard let login = kafka.login else { return nil }
+        let key = Key(settings: login.identity, extensions: kafka.tokenExtensions)
         return places.withLock { places in
             if let login = places[key]?.login { return login }
-            let usesTokens = if case .token = authentication { true } else { false }
             let place = Place()
             places[key] = place
-            return make(usesTokens: usesTokens, credentials, extensions: key.extensions, at: place)
+            return make(
+                usesTokens: kafka.auth.kind == .oauthbearer, login.credentials, extensions: key.extensions, at: place)
         }
     }
 

@@ -6,11 +6,6 @@ import HeraldText
 import HeraldTools
 
 extension Settings {
-    /// What the console's parts work on.
-    ///
-    /// - Parameters:
-    ///   - configuration: the settings file, for the commands that are shown.
-    ///   - temporaryDirectory: where uploaded files lie.
     func consoleContext(
         environment: [String: String], configuration: String?, temporaryDirectory: String
     ) throws -> ConsoleContext {

@@ -6,7 +6,6 @@ import HeraldSettings
 import HeraldTools
 
 extension Settings {
-    /// What `herald doctor` looks at in the cluster.
     func brokerPlan() throws -> BrokerPlan {
         BrokerPlan(
             bootstrapServers: kafka.bootstrapServers, clientProperties: KafkaClientSettings.common(self),
@@ -14,9 +13,8 @@ extension Settings {
             writerProperties: KafkaClientSettings.replayWriter(self),
             reach: ClusterReach(
                 bootstrapServers: kafka.bootstrapServers, patience: BrokerExaminer.loginPatience),
-            topics: topicWishes,
-            decoder: try recordDecoder(),
-            group: kafka.group, feedbackGroup: target.wantsFeedback ? feedbackGroup : nil, instance: kafka.instance,
+            topics: topicWishes, decoder: try recordDecoder(), group: kafka.group,
+            feedbackGroup: target.wantsFeedback ? feedbackGroup : nil, instance: kafka.instance,
             isAtomic: delivery.guarantee == .atomic, listen: adminAddress)
     }
 
@@ -35,7 +33,6 @@ extension Settings {
         return WorkerSurvey.trouble(group: kafka.group, named: namedWorkers, listen: adminAddress, admin: admin)
     }
 
-    /// The workers' admin ports as `host:port`; `nil` when they are not set.
     var namedWorkers: [String]? { console.workers.isEmpty ? nil : console.workers }
 
     /// The doctor of these settings.

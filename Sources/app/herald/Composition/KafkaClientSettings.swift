@@ -18,8 +18,6 @@ enum KafkaClientSettings {
     }
 
     /// A lane's producer, which loses nothing: idempotent, acknowledged by all replicas.
-    ///
-    /// - Parameter instance: The worker's name, which no other worker has.
     static func producer(_ settings: Settings, lane: Int, instance: String) -> ClientProperties {
         var properties = base(settings) + lossless + [statisticsInterval]
         switch settings.delivery.guarantee {
@@ -142,7 +140,6 @@ enum KafkaClientSettings {
         replayWriter(settings) + [("transactional.id", settings.feedbackGroup)]
     }
 
-    /// One lane's member of the group.
     static func consumer(_ settings: Settings, lane: Int) -> ClientProperties {
         var properties =
             base(settings) + [

@@ -14,7 +14,6 @@ struct LibraryChecks {
 
     private let settings: Settings
     private var properties: KafkaProperties { settings.kafka.properties }
-    /// What they refuse.
     private(set) var mistakes: [SettingsMistake] = []
     /// Properties of which a mistake is known.
     private var known: Set<String> = []
@@ -77,17 +76,15 @@ struct LibraryChecks {
 
     private mutating func checkLoginFiles() {
         let count = mistakes.count
-        switch settings.kafka.authentication {
-        case nil, .some(.none), .password: break
-        case .token(let client): check([.authorities: ("kafka.auth.caFile", nil, client.caFile)])
-        case .certificate(let file, let keyFile):
-            var files: [TLSFiles.Part: NamedFile] = [.certificate: ("kafka.auth.certificateFile", nil, file)]
-            if properties["ssl.key.password"] == nil { files[.key] = ("kafka.auth.keyFile", nil, keyFile) }
-            check(files)
-            // That they can't be read is said in the words of the settings, as is what else is wrong with them.
-            if mistakes.count > count || Self.readable(file) == nil || Self.readable(keyFile) == nil {
-                known.formUnion(Self.certificateProperties)
-            }
+        let auth = settings.kafka.auth
+        if auth.kind == .oauthbearer { check([.authorities: ("kafka.auth.caFile", nil, auth.caFile)]) }
+        guard auth.kind == .certificate, let file = auth.certificateFile, let keyFile = auth.keyFile else { return }
+        var files: [TLSFiles.Part: NamedFile] = [.certificate: ("kafka.auth.certificateFile", nil, file)]
+        if properties["ssl.key.password"] == nil { files[.key] = ("kafka.auth.keyFile", nil, keyFile) }
+        check(files)
+        // That they can't be read is said in the words of the settings, as is what else is wrong with them.
+        if mistakes.count > count || Self.readable(file) == nil || Self.readable(keyFile) == nil {
+            known.formUnion(Self.certificateProperties)
         }
     }
 
@@ -111,9 +108,8 @@ struct LibraryChecks {
             .certificate: ("backend.tls.certificateFile", nil, tls.certificateFile),
             .key: ("backend.tls.keyFile", nil, tls.keyFile),
         ])
-        if case .oauth2(let client) = settings.backend.authentication {
-            check([.authorities: ("backend.auth.caFile", nil, client.caFile)])
-        }
+        let auth = settings.backend.auth
+        if auth.kind == .oauth2 { check([.authorities: ("backend.auth.caFile", nil, auth.caFile)]) }
     }
 
     /// Checks the content of files; that they can be read is a rule of the settings.

@@ -17,11 +17,6 @@ final class SettingsReload: Sendable {
     private let request: Wakeup
 
     /// Waits for requests as long as the process lives.
-    ///
-    /// - Parameters:
-    ///   - settings: What the worker was started with.
-    ///   - descriptors: How many files and sockets the process may have open.
-    ///   - read: Reads them from the same places as at the start, with the same checks.
     init(
         of worker: Worker, running settings: Settings, descriptors: Int, manager: ServiceManager?, logger: Logger,
         read: @escaping @Sendable () throws -> LoadedSettings
@@ -42,7 +37,6 @@ final class SettingsReload: Sendable {
         }
     }
 
-    /// Has them read again; from any thread.
     func readSoon() { request.signal() }
 
     private func readAgain() {

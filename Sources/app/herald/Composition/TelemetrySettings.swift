@@ -6,7 +6,6 @@ import HeraldTraces
 import HeraldWorker
 
 extension Settings {
-    /// Where log lines go: standard error, as the settings say.
     func logWriter() throws -> LogWriter {
         try LogWriter(format: log.format == .json ? .json : .text(coloured: false))
     }

@@ -1,9 +1,14 @@
+import HeraldCampaigns
 import HeraldCommandLine
+import HeraldCore
 import HeraldEvents
 import HeraldKafka
+import HeraldKernel
+import HeraldReplay
 import HeraldSettings
 import HeraldText
 import HeraldTime
+import HeraldTimeline
 import HeraldTools
 
 extension Settings {
@@ -18,17 +23,63 @@ extension Settings {
     /// The follower's group: its offsets must not be mixed up with those of the workers.
     var feedbackGroup: String { kafka.group + "-feedback" }
 
-    var clusterReach: ClusterReach {
-        ClusterReach(bootstrapServers: kafka.bootstrapServers)
-    }
+    var clusterReach: ClusterReach { ClusterReach(bootstrapServers: kafka.bootstrapServers) }
 
-    /// A client that asks the cluster.
     func adminClient() throws -> HeraldKafka.Admin {
         do {
             return try HeraldKafka.Admin(properties: KafkaClientSettings.common(self))
         } catch {
             throw ToolFailure(error)
         }
+    }
+
+    func campaignContext(environment: [String: String]) -> CampaignContext {
+        var context = CampaignContext(
+            topics: topicNames, readerProperties: KafkaClientSettings.outcomeReader(self),
+            writerProperties: KafkaClientSettings.replayWriter(self),
+            controlProperties: KafkaClientSettings.publisher(self),
+            operatorName: Operator.name(environment: environment))
+        context.workerTrouble = { workerTrouble() }
+        return context
+    }
+
+    func replayContext(environment: [String: String]) throws -> ReplayContext {
+        ReplayContext(
+            topics: topicNames, readerProperties: KafkaClientSettings.deadLetterReader(self),
+            writerProperties: KafkaClientSettings.replayWriter(self),
+            auditProperties: KafkaClientSettings.publisher(self), decoder: try recordDecoder(),
+            maximumReplays: retry.replays, operatorName: Operator.name(environment: environment))
+    }
+
+    /// - Parameter foreign: the topic of others whose dead letters these are; `nil` for Herald's own.
+    func replayer(environment: [String: String], foreign: ForeignTopic? = nil, isWriting: Bool) throws -> Replayer {
+        var context = try replayContext(environment: environment)
+        context.foreign = foreign
+        return try Replayer(context, reach: clusterReach, admin: adminClient(), isWriting: isWriting)
+    }
+
+    func timelineSearch() throws -> TimelineSearch {
+        TimelineSearch(
+            topics: topicNames, delays: retry.delays,
+            // As for every reader of millions of results.
+            readerProperties: KafkaClientSettings.outcomeReader(self),
+            decoder: try recordDecoder(),
+            group: WorkerGroup(name: kafka.group, listen: adminAddress, named: namedWorkers, token: adminToken))
+    }
+
+    /// Reads what workers' admin ports want to be shown; `nil` when that is not set.
+    var adminToken: (@Sendable () throws -> String)? {
+        admin.tokenSource.map { source -> @Sendable () throws -> String in { try source.current().reveal() } }
+    }
+
+    /// What decides by the settings, before anything is known of an event.
+    func situation(now: WallTime, configuration: String?) -> Explanation.Situation {
+        let statuses = backend.statuses
+        var situation = Explanation.Situation(
+            now: now, retry: retryPolicy, delays: retry.delays, resultsTopic: topics.results,
+            meaning: { statuses[$0]?.rawValue })
+        situation.configuration = configuration
+        return situation
     }
 }
 

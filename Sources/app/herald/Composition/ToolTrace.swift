@@ -14,7 +14,6 @@ struct ToolTrace {
     private let settings: Settings
     private let began = SystemClock.wall()
 
-    /// Begins a trace; `nil` when tracing is off.
     init?(_ settings: Settings) {
         guard settings.traces.url != nil else { return nil }
         self.settings = settings
@@ -24,10 +23,6 @@ struct ToolTrace {
     }
 
     /// Sends the span, which ends now.
-    ///
-    /// - Parameters:
-    ///   - operation: what was done, in one word.
-    ///   - count: events that were published.
     func end(_ operation: String, to topic: String?, count: Int, _ attributes: [SpanAttribute], _ console: Console) {
         var facts = [
             SpanAttribute("messaging.system", "kafka"), SpanAttribute("messaging.operation.name", operation),

@@ -10,7 +10,6 @@ import HeraldTools
 import HeraldWorker
 
 extension Settings {
-    /// The topics' names, as the contract's module knows them.
     var topicNames: HeraldEvents.Topics {
         var names = HeraldEvents.Topics()
         names.requests = topics.requests.map(\.name)
@@ -24,14 +23,12 @@ extension Settings {
         return names
     }
 
-    /// The push services that events may name.
     func pushServices() throws -> PushServices {
         let names = backend.pushServices
         let aliases = backend.aliases.filter { alias, name in names.contains(name) && !names.contains(alias) }
         return try PushServices(names: names, aliases: aliases)
     }
 
-    /// Reads the records of these settings' topics.
     func recordDecoder() throws -> RecordDecoder {
         RecordDecoder(
             pushServices: try pushServices(), maxEventBytes: limits.eventBytes, requestTopics: topicNames.requests,
@@ -54,13 +51,10 @@ extension Settings {
     }
 
     /// What the worker's lanes need, divided among them.
-    ///
-    /// - Parameter descriptors: how many files and sockets the process may have open.
     func workerConfiguration(descriptors: Int) throws -> WorkerConfiguration {
         // Its own unless it was given: two workers that share a transactional id fence each other.
         let instance = kafka.instance ?? String(UInt64.random(in: .min ... .max), radix: 36)
-        let lanes = try (0..<delivery.lanes).map { number -> LaneConfiguration in
-            let live = laneSettings(lane: number, descriptors: descriptors)
+        let lanes = try laneSettings(descriptors: descriptors).enumerated().map { number, live in
             let backend = try target.configuration(connectionLimit: live.connectionLimit)
             return LaneConfiguration(
                 number: number, consumerProperties: KafkaClientSettings.consumer(self, lane: number),
@@ -82,16 +76,9 @@ extension Settings {
     }
 
     /// The settings of lanes that may change while they work, each with its share.
-    ///
-    /// - Parameter descriptors: how many files and sockets the process may have open.
     func laneSettings(descriptors: Int) -> [LaneSettings] {
-        (0..<delivery.lanes).map { laneSettings(lane: $0, descriptors: descriptors) }
-    }
-
-    private func laneSettings(lane: Int, descriptors: Int) -> LaneSettings {
         let lanes = delivery.lanes
         var live = LiveConfiguration()
-        live.maxInFlight = share(of: delivery.maxInFlight, lane: lane)
         live.callsPerSecond = limits.perSecond.map { Double($0) / Double(lanes) }
         live.serviceCallsPerSecond = backend.pushServices.map { name in
             limits.pushServices[name].map { Double($0) / Double(lanes) }
@@ -100,8 +87,11 @@ extension Settings {
         live.deadLetterBreaker = BreakerRule(
             share: outages.deadLetterBreaker.share, of: Self.share(of: outages.deadLetterBreaker.of, lanes: lanes))
         live.statuses = statusTable
-        return LaneSettings(
-            engine: live, connectionLimit: share(of: connectionLimit(descriptors: descriptors), lane: lane))
+        let connections = connectionLimit(descriptors: descriptors)
+        return (0..<lanes).map { lane in
+            live.maxInFlight = share(of: delivery.maxInFlight, lane: lane)
+            return LaneSettings(engine: live, connectionLimit: share(of: connections, lane: lane))
+        }
     }
 
     var statusTable: StatusTable { StatusTable(overrides: backend.statuses) }

@@ -35,7 +35,7 @@ package struct HelpPage {
             paragraph(String(detail))
         }
         table("Commands", command.subcommands.map { ($0.name, $0.summary) })
-        table("Arguments", command.arguments.map { ($0.value.placeholder, $0.summary.adding(choices: $0.value)) })
+        table("Arguments", command.arguments.map { ($0.name, $0.purpose) })
         for group in path.optionGroups {
             let options = group.options.filter { allSettings || !$0.isUnused }
             table(group.name, options.map { ($0.notation, $0.explanation) })
@@ -73,10 +73,12 @@ package struct HelpPage {
 }
 
 extension CommandPath {
-    /// The usage line: `herald config show [options]`.
     var usage: String {
         let required = options.filter(\.isRequired).map(\.notation)
-        let arguments = command.arguments.map(\.notation)
+        let arguments = command.arguments.map { argument in
+            let name = argument.name + (argument.isRepeatable ? "…" : "")
+            return argument.isRequired ? name : "[\(name)]"
+        }
         let rest = command.subcommands.isEmpty ? arguments : ["COMMAND"]
         return ([name] + required + ["[options]"] + rest).joined(separator: " ")
     }
@@ -108,17 +110,17 @@ extension OptionDeclaration {
     }
 
     var explanation: String {
-        var text = value.map { summary.adding(choices: $0) } ?? summary
+        var text = purpose
         if isRepeatable { text += " May be repeated." }
         if let standard { text += " Default: \(standard)." }
         return text
     }
-}
 
-extension String {
     /// The summary with the closed set of values, unless the placeholder lists it already.
-    func adding(choices value: ValueTraits) -> String {
-        guard !value.choices.isEmpty, value.placeholder != value.choices.joined(separator: "|") else { return self }
-        return "\(self) One of \(value.choices.joined(separator: ", "))."
+    var purpose: String {
+        guard let value, !value.choices.isEmpty, value.placeholder != value.choices.joined(separator: "|") else {
+            return summary
+        }
+        return "\(summary) One of \(value.choices.joined(separator: ", "))."
     }
 }

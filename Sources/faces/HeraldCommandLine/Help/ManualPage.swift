@@ -33,8 +33,7 @@ package enum ManualPage {
         var text = ".SS \(escaped(path.usage))\n\(escaped(path.command.summary))\n"
         if !path.command.details.isEmpty { text += ".PP\n" + paragraphs(path.command.details) }
         for argument in path.command.arguments {
-            text += ".TP\n.I \(escaped(argument.value.placeholder))\n"
-            text += "\(escaped(argument.summary.adding(choices: argument.value)))\n"
+            text += ".TP\n.I \(escaped(argument.name))\n\(escaped(argument.purpose))\n"
         }
         for option in path.options where option.group == nil { text += entry(option) }
         let shared = path.command.options.filter { $0.group != nil && !$0.isUnused }

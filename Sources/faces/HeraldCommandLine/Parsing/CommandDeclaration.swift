@@ -15,8 +15,8 @@ package struct CommandDeclaration: Sendable {
     package let summary: String
     /// Further paragraphs, separated by empty lines; may be empty.
     package let details: String
-    /// Its positional arguments.
-    package let arguments: [ArgumentDeclaration]
+    /// Its positional arguments, named as their placeholders; the last one may be repeatable and take all remaining words.
+    package let arguments: [OptionDeclaration]
     /// Its own options; it also accepts those of the groups above it.
     package private(set) var options: [OptionDeclaration]
     package let examples: [Note]
@@ -27,7 +27,7 @@ package struct CommandDeclaration: Sendable {
 
     /// A command, or a group whose options all its commands accept.
     package init(
-        _ name: String, _ summary: String, details: String = "", arguments: [any DeclaredArgument] = [],
+        _ name: String, _ summary: String, details: String = "", arguments: [any DeclaredOption] = [],
         options: [any DeclaredOption] = [], examples: [Note] = [], environment: [Note] = [],
         subcommands: [CommandDeclaration] = []
     ) {
@@ -48,7 +48,6 @@ package struct CommandDeclaration: Sendable {
         return copy
     }
 
-    /// The direct subcommand of that name; nil without one.
     package func subcommand(_ name: String) -> Self? { subcommands.first { $0.name == name } }
 }
 
@@ -71,10 +70,8 @@ package struct CommandPath: Sendable {
 
     package var command: CommandDeclaration { declarations[declarations.count - 1] }
 
-    /// Its words, without the program's own name.
     package var words: [String] { declarations.dropFirst().map(\.name) }
 
-    /// Its whole name, `herald config show`.
     package var name: String { declarations.map(\.name).joined(separator: " ") }
 
     /// Every option that it accepts: its own, those of the groups above, and `--help`.

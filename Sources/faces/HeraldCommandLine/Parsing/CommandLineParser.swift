@@ -47,7 +47,9 @@ package struct CommandLineParser {
             let names = path.command.subcommands.map(\.name).joined(separator: ", ")
             throw failure("a command is missing; one of \(names)")
         }
-        return .run(ParsedCommand(path: path, options: try checkedOptions(), arguments: try checkedArguments()))
+        try checkOptions()
+        try takeArguments()
+        return .run(ParsedCommand(path: path, options: options))
     }
 
     private func failure(_ message: String) -> UsageError { UsageError(message, command: path.name) }
@@ -134,26 +136,21 @@ package struct CommandLineParser {
         Suggestion.nearest(to: name, in: candidates).map { "; did you mean \(prefix)\($0)?" } ?? ""
     }
 
-    private func checkedOptions() throws(UsageError) -> [String: [String]] {
+    private func checkOptions() throws(UsageError) {
         for option in path.options where option.isRequired && options[option.name] == nil {
             throw failure("--\(option.name) \(option.value?.placeholder ?? "") is missing")
         }
-        return options
     }
 
-    private func checkedArguments() throws(UsageError) -> [[String]] {
+    private mutating func takeArguments() throws(UsageError) {
         var left = words[...]
-        var values: [[String]] = []
         for argument in path.command.arguments {
             let mine = argument.isRepeatable ? Array(left) : Array(left.prefix(1))
             left = left.dropFirst(mine.count)
-            guard !mine.isEmpty || !argument.isRequired else {
-                throw failure("\(argument.value.placeholder) is missing")
-            }
-            for text in mine { try check(text, argument.value, of: argument.value.placeholder) }
-            values.append(mine)
+            guard !mine.isEmpty || !argument.isRequired else { throw failure("\(argument.name) is missing") }
+            if let traits = argument.value { for text in mine { try check(text, traits, of: argument.name) } }
+            options[argument.name] = mine
         }
-        guard let surplus = left.first else { return values }
-        throw failure("unexpected argument \(SafeText.quoted(surplus))")
+        if let surplus = left.first { throw failure("unexpected argument \(SafeText.quoted(surplus))") }
     }
 }

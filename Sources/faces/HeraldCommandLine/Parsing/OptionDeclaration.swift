@@ -6,19 +6,16 @@ package protocol DeclaredOption: Sendable {
 /// One option of a command, as declared for parsing, help, completion and the manual page.
 package struct OptionDeclaration: DeclaredOption {
     package enum Form: Sendable {
-        /// No value: given or not.
         case flag
         case value(ValueTraits)
         /// `true`, `false`, or nothing for `true`; the option's owner checks another attached value.
         case toggle(ValueTraits)
     }
 
-    /// The long name without its dashes.
+    /// The long name without its dashes; an argument's placeholder.
     package let name: String
-    /// One letter, for `-o`.
     package let short: Character?
     package let form: Form
-    /// Whether it may be given more than once.
     package let isRepeatable: Bool
     package let isRequired: Bool
     package let standard: String?
@@ -60,7 +57,6 @@ package struct OptionDeclaration: DeclaredOption {
         return copy
     }
 
-    /// The type of its value; nil for a flag.
     package var value: ValueTraits? {
         switch form {
         case .flag: nil
@@ -69,9 +65,8 @@ package struct OptionDeclaration: DeclaredOption {
     }
 }
 
-/// An option whose values have a Swift type: `parsed[Self.user]` reads it.
+/// An option or argument whose values have a Swift type: `parsed[Self.user]` reads it.
 package struct CommandOption<Value: Sendable>: DeclaredOption {
-    /// The part without the type.
     package let declaration: OptionDeclaration
     /// Makes the value from the given texts, which the parser has checked; nil when they do not fit.
     let read: @Sendable ([String]) -> Value?
@@ -82,7 +77,6 @@ extension CommandOption {
         Self(declaration: OptionDeclaration(name, short: short, form: .flag, summary), read: { !$0.isEmpty })
     }
 
-    /// With a value; nil when not given.
     package static func optional<Present>(
         _ name: String, short: Character? = nil, _ type: ValueType<Present>, _ summary: String
     ) -> Self where Value == Present? {
@@ -100,7 +94,6 @@ extension CommandOption {
             read: { texts in type.parse(texts.last ?? standard) })
     }
 
-    /// With a value; must be given.
     package static func required(
         _ name: String, short: Character? = nil, _ type: ValueType<Value>, _ summary: String
     ) -> Self {
@@ -109,7 +102,6 @@ extension CommandOption {
             read: { texts in texts.last.flatMap(type.parse) })
     }
 
-    /// With a value each time it is given.
     package static func repeated<Element>(
         _ name: String, short: Character? = nil, _ type: ValueType<Element>, _ summary: String
     ) -> Self where Value == [Element] {

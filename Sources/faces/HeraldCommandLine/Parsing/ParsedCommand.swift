@@ -1,12 +1,9 @@
-/// A command line that was understood.
 package struct ParsedCommand: Sendable {
     package let path: CommandPath
-    /// The given options, by long name, with their values in order; a flag has one empty value per use.
+    /// The given options and arguments, by name, with their values in order; a flag has one empty value per use.
     package let options: [String: [String]]
-    /// The words without dashes after the command, one list per declared argument.
-    let arguments: [[String]]
 
-    /// The value of an option of this command, or of a group above it.
+    /// The value of an option or argument of this command, or of an option of a group above it.
     package subscript<Value>(_ option: CommandOption<Value>) -> Value {
         guard let value = option.read(options[option.declaration.name] ?? []) else {
             preconditionFailure("--\(option.declaration.name) is no option of \(path.name), or its default is wrong")
@@ -14,19 +11,10 @@ package struct ParsedCommand: Sendable {
         return value
     }
 
-    /// Whether an option is on the command line.
     package func has(_ option: any DeclaredOption) -> Bool { options[option.declaration.name] != nil }
 
     /// A mistake between options that are each right on their own.
     package func mistake(_ message: String) -> UsageError { UsageError(message, command: path.name) }
-
-    package subscript<Value>(_ argument: CommandArgument<Value>) -> Value {
-        let name = argument.declaration.value.placeholder
-        guard let index = path.command.arguments.firstIndex(where: { $0.value.placeholder == name }),
-            let value = argument.read(arguments[index])
-        else { preconditionFailure("\(name) is no argument of \(path.name)") }
-        return value
-    }
 }
 
 /// A command line that was not understood; exit status 2.
@@ -36,7 +24,6 @@ package struct UsageError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The command so far, for the hint to its `--help`.
     package let command: String
 
-    /// A mistake of the command line as a whole, or between options that are each right on their own.
     package init(_ message: String, command: String) {
         self.message = message
         self.command = command

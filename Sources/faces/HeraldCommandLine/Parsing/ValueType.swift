@@ -4,7 +4,6 @@ import HeraldText
 package struct ValueType<Value: Sendable>: Sendable {
     /// The part that does not depend on the Swift type.
     package private(set) var traits: ValueTraits
-    /// Reads the text; nil when it is not of the type.
     package let parse: @Sendable (String) -> Value?
 
     /// A type; `allowed` ends the error about a text that `parse` refuses, unless `mistake` says more.
@@ -33,7 +32,6 @@ package struct ValueTraits: Sendable {
     package let allowed: String
     /// The only values, if they form a closed set.
     package let choices: [String]
-    /// Whether it is the path of a file.
     package let isFile: Bool
     /// Whether it is several values separated by commas.
     package fileprivate(set) var isList = false
@@ -45,7 +43,6 @@ package struct ValueTraits: Sendable {
 }
 
 extension ValueType<String> {
-    /// Any text, including an empty one.
     package static func text(_ placeholder: String) -> Self { Self(placeholder, allowed: "text") { $0 } }
 
     /// The path of a file, or `-`.
@@ -63,7 +60,6 @@ extension ValueType<Int> {
 }
 
 extension ValueType<Duration> {
-    /// A duration, `100ms`, `10s`, `5m`, `24h`, `1d` or `0`.
     package static func duration(_ placeholder: String = "DURATION") -> Self {
         Self(placeholder, allowed: "a duration such as 100ms, 10s, 5m or 24h") { DurationText.parse($0) }
     }
@@ -82,7 +78,6 @@ extension ValueType where Value == [String] {
 }
 
 extension ValueType where Value: RawRepresentable<String> & CaseIterable & SendableMetatype {
-    /// One of the cases' raw values.
     package static func choice(_ type: Value.Type, _ placeholder: String? = nil) -> Self {
         let names = Value.allCases.map(\.rawValue)
         return Self(

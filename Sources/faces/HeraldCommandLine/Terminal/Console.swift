@@ -5,19 +5,13 @@ import HeraldText
 package struct Console: Sendable {
     package struct Stream: Sendable {
         package let isTerminal: Bool
-        /// The terminal's columns; 80 for other streams.
         package let width: Int
         /// The underlying file descriptor, if there is one.
         let descriptor: Int32?
         private let sink: @Sendable (String) throws -> Void
 
-        /// A stream that hands its text to `sink`.
-        package init(isTerminal: Bool, width: Int = 80, sink: @escaping @Sendable (String) throws -> Void) {
-            self.init(isTerminal: isTerminal, width: width, descriptor: nil, sink: sink)
-        }
-
-        fileprivate init(
-            isTerminal: Bool, width: Int, descriptor: Int32?,
+        package init(
+            isTerminal: Bool, width: Int = 80, descriptor: Int32? = nil,
             sink: @escaping @Sendable (String) throws -> Void
         ) {
             self.isTerminal = isTerminal
@@ -26,13 +20,10 @@ package struct Console: Sendable {
             self.sink = sink
         }
 
-        /// Writes the text unchanged.
         package func write(_ text: String) throws { try sink(text) }
     }
 
-    /// Standard output: data.
     package let output: Stream
-    /// Standard error: progress, prompts, logs, mistakes.
     package let error: Stream
     /// Whether a person can answer on standard input.
     package let isInputTerminal: Bool
@@ -57,8 +48,6 @@ package struct Console: Sendable {
         self.line = line
     }
 
-    /// The process's own console.
-    ///
     /// `NO_COLOR` (not empty) and `TERM=dumb` forbid colours.
     package static func system(environment: [String: String], isQuiet: Bool, noColor: Bool) -> Self {
         Self(
@@ -67,9 +56,6 @@ package struct Console: Sendable {
             allowsColor: !noColor && environment["NO_COLOR", default: ""].isEmpty && environment["TERM"] != "dumb",
             hiding: HiddenInput.during, line: { readLine() })
     }
-
-    /// The next line of standard input; nil at its end.
-    package func readInputLine() -> String? { line() }
 
     /// Asks a person on standard error; returns the answer without surrounding spaces, nil at the input's end.
     package func ask(_ prompt: String) -> String? {

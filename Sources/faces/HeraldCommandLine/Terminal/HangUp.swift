@@ -13,7 +13,6 @@ package struct HangUp: Sendable {
         mayBeTerminals = !isIgnored && Self.hasTerminal
     }
 
-    /// Whether the terminal is gone.
     package var isTerminals: Bool { mayBeTerminals && !Self.hasTerminal }
 
     private static var hasTerminal: Bool {

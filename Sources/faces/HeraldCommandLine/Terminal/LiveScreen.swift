@@ -42,7 +42,6 @@ package final class LiveScreen {
         self.size = size
     }
 
-    /// Leaves the lines in place.
     package func end() throws {
         guard size != nil else { return }
         size = nil

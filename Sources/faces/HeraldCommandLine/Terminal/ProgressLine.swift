@@ -5,6 +5,7 @@ package struct ProgressLine {
     private let console: Console
     private let isShown: Bool
     private var last: ContinuousClock.Instant?
+    private var lastRemark = ContinuousClock.now
 
     package init(_ console: Console) {
         self.console = console
@@ -26,6 +27,19 @@ package struct ProgressLine {
         let share = whole > 0 ? max(0, min(1, Double(part) / Double(whole))) : 1
         let filled = Int((share * Double(width)).rounded(.down))
         show(String(repeating: "█", count: filled) + String(repeating: "░", count: width - filled) + " " + text())
+    }
+
+    /// A line for people, above it.
+    package mutating func remark(_ text: String) {
+        clear()
+        console.remark(text)
+        lastRemark = .now
+    }
+
+    /// The same every ten seconds, elsewhere than on a terminal.
+    package mutating func note(_ text: @autoclosure () -> String) {
+        guard !console.error.isTerminal, ContinuousClock.now - lastRemark >= .seconds(10) else { return }
+        remark(text())
     }
 
     package mutating func clear() {

@@ -1,4 +1,3 @@
-/// A way to highlight text on a terminal.
 package enum Style: Sendable {
     case bold
     case dim

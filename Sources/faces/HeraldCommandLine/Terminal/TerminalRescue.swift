@@ -3,7 +3,6 @@ import Synchronization
 
 /// Restores a terminal when a signal ends the process during a ``LiveScreen``: a trap, an abort, a closed window.
 enum TerminalRescue {
-    /// Lines wrap again, the cursor shows.
     static let restoring: StaticString = "\u{1B}[?7h\u{1B}[?25h"
 
     private static let signals = [SIGILL, SIGTRAP, SIGSEGV, SIGBUS, SIGFPE, SIGABRT, SIGSYS, SIGQUIT, SIGHUP]
@@ -36,7 +35,6 @@ enum TerminalRescue {
         }
     }
 
-    /// Ends that: the terminal has been restored.
     static func disarm() { terminal.store(-1, ordering: .releasing) }
 }
 

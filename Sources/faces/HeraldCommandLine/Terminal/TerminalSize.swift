@@ -1,6 +1,5 @@
 import Glibc
 
-/// The current size of a terminal.
 package struct TerminalSize: Sendable, Equatable {
     package var columns: Int
     package var rows: Int

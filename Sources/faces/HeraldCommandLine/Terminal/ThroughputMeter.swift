@@ -13,7 +13,6 @@ package struct ThroughputMeter: Sendable {
     ///   look like the end.
     package init(window: Duration = .seconds(30)) { self.window = window }
 
-    /// Notes the count at a moment.
     package mutating func note(_ count: Int64, at now: ContinuousClock.Instant = .now) {
         if let last = samples.last, now - last.at < Self.interval, samples.count > 1 {
             samples[samples.count - 1].count = count
@@ -40,7 +39,6 @@ package struct ThroughputMeter: Sendable {
         return "  \(rate)/s  about \(Self.rough(Int64(seconds))) left"
     }
 
-    /// Rounds to a useful precision.
     private static func rough(_ seconds: Int64) -> String {
         let units: [(name: String, seconds: Int64)] = [("h", 3_600), ("m", 60)]
         for unit in units where seconds >= 2 * unit.seconds {

@@ -1,6 +1,7 @@
 import HeraldCampaigns
 import HeraldCommandLine
 import HeraldEvents
+import HeraldReplay
 import HeraldText
 import HeraldTime
 import HeraldTools
@@ -31,9 +32,7 @@ struct CampaignPage {
     let status: CampaignStatus
     /// What became of the notifications behind the hub; `nil` when nothing is known of that.
     var feedback: FeedbackCount?
-    /// The settings file, for the command to type.
     var configuration: String?
-    /// Columns of the terminal, or of a file.
     let width: Int
     let paint: Paint
 
@@ -57,7 +56,7 @@ struct CampaignPage {
         if let feedback { lines += feedbackLines(CampaignWords.sentence(feedback, taken: status.count.delivered)) }
         lines += publisherLines.flatMap(wrapped)
         if status.count.failed > 0 {
-            let file = configuration.map { " --config \(NextCommand.word($0))" } ?? ""
+            let file = configuration.map { " --config \(Selection.quoted($0))" } ?? ""
             lines += wrapped(
                 "why some failed, in dead letters: herald dlq list --where \"campaign = '\(campaign.name)'\""
                     + SafeText.escaped(file))

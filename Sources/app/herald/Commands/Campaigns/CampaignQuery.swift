@@ -21,7 +21,8 @@ struct CampaignQuery {
         console = invocation.console
         users = settings.backend.users
         let context = settings.campaignContext(environment: invocation.environment)
-        let layout = try settings.campaignLayout(context, isWriting: isWriting)
+        let layout = try context.layout(
+            reach: settings.clusterReach, admin: settings.adminClient(), isWriting: isWriting)
         (self.context, self.layout) = (context, layout)
         reader = try context.campaigns(layout)
         try reader.catchUp(throughOpenTransactions: isWriting)
@@ -33,7 +34,6 @@ struct CampaignQuery {
         }
     }
 
-    /// What is known of the campaign.
     func campaign(_ name: String) throws -> CampaignIndex.Campaign {
         if let campaign = reader.index.campaign(name) { return campaign }
         let suggestion = Suggestion.nearest(to: name, in: reader.index.names).map { "; did you mean \($0)?" }

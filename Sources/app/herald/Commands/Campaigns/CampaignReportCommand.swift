@@ -4,7 +4,6 @@ import HeraldEvents
 import HeraldTime
 import HeraldTools
 
-/// `herald campaign report`: what came of a campaign, as files.
 enum CampaignReportCommand: HeraldCommand {
     private static let html = CommandOption.optional(
         "html", .file(), "Write a page with pictures and tables; - is standard output.")
@@ -68,7 +67,10 @@ enum CampaignReportCommand: HeraldCommand {
         let audience = try parsed[audience].map {
             try Audience(path: $0, AudienceOptions.form(parsed), copyingInto: invocation.temporaryDirectory)
         }
-        var run = try CampaignReportRun(query: query, campaign, definition, invocation: invocation, stop: stop)
+        var run = CampaignReportRun(
+            query: query, definition: definition, invocation: invocation, stop: stop,
+            status: try query.statuses(of: [campaign])[0].status,
+            report: CampaignReport(definition, now: SystemClock.wall()))
         try run.read()
         if let html { try run.writePage(isRevealed: isRevealed, to: html) }
         if let csv { try run.writeRows(isAll: parsed[all], to: csv) }
@@ -83,22 +85,10 @@ private struct CampaignReportRun {
     let definition: CampaignDefinition
     let invocation: Invocation
     let stop: StopRequest
-    private let status: CampaignStatus
-    private var report: CampaignReport
-    private var deletedCount: Int64 = 0
-    private var feedback: FeedbackCount?
-
-    init(
-        query: CampaignQuery, _ campaign: CampaignIndex.Campaign, _ definition: CampaignDefinition,
-        invocation: Invocation, stop: StopRequest
-    ) throws {
-        self.query = query
-        self.definition = definition
-        self.invocation = invocation
-        self.stop = stop
-        status = try query.statuses(of: [campaign])[0].status
-        report = CampaignReport(definition, now: SystemClock.wall())
-    }
+    let status: CampaignStatus
+    var report: CampaignReport
+    var deletedCount: Int64 = 0
+    var feedback: FeedbackCount?
 
     private var console: Console { invocation.console }
 

@@ -3,7 +3,6 @@ import HeraldCommandLine
 import HeraldText
 import HeraldTools
 
-/// `herald campaign start`: notifies each recipient of an audience once.
 enum CampaignStartCommand: HeraldCommand {
     static let name = CommandOption.optional(
         "name", CampaignOptions.nameType, "What the campaign is called; the same name continues it.")
@@ -76,8 +75,6 @@ enum CampaignStartCommand: HeraldCommand {
         .cluster + .workers + .topics("requests", "results", "campaigns", "audit") + .events + .traces
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
-        let request = try CampaignStartRequest(invocation.parsed)
-        var run = try CampaignStartRun(request, invocation)
-        return try run.run()
+        try CampaignStartRun(invocation).run()
     }
 }

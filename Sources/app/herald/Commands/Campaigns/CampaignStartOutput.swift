@@ -4,7 +4,6 @@ import HeraldEvents
 import HeraldText
 import HeraldTools
 
-/// What `herald campaign start` prints: the preview, and how it was carried out.
 struct CampaignStartOutput {
     let format: OutputFormat
     let preview: CampaignPreview

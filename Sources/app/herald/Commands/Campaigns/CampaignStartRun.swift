@@ -9,21 +9,32 @@ import HeraldTools
 
 /// One run of `herald campaign start`: look at the campaign, look through the audience, confirm, publish, report.
 struct CampaignStartRun {
+    /// A message is 4096 bytes at most; its fields' names come on top.
+    private static let templateLimit = 65_536
 
     private typealias Command = CampaignStartCommand
 
-    private let request: CampaignStartRequest
     private let invocation: Invocation
     private let console: Console
     private let settings: Settings
+    private let audiencePath: String
+    private let invalidFile: String
     private let order: CampaignOrder
     private let isDryRun: Bool
 
-    init(_ request: CampaignStartRequest, _ invocation: Invocation) throws {
-        self.request = request
+    /// Refuses what is missing or does not go together.
+    init(_ invocation: Invocation) throws {
         self.invocation = invocation
         console = invocation.console
         let parsed = invocation.parsed
+        guard let name = parsed[Command.name], let audience = parsed[Command.audience],
+            let services = parsed[Command.pushServices]
+        else { throw parsed.mistake("--name, --audience, --pns and --message or --message-file are needed") }
+        let template = try Self.template(parsed)
+        if parsed[Command.pauseShare] == 0 { throw parsed.mistake("--pause-if-failures has to be above 0%") }
+        if parsed[Command.expiresIn] == .zero { throw parsed.mistake("--expires-in has to be above 0") }
+        audiencePath = audience
+        invalidFile = parsed[Command.invalidFile] ?? "\(name).invalid.csv"
         isDryRun = parsed[Command.dryRun]
         settings = try invocation.settings(requiring: isDryRun ? [] : [.kafka])
         let topics = settings.topicNames.requests
@@ -31,25 +42,55 @@ struct CampaignStartRun {
         guard topics.contains(topic) else {
             throw parsed.mistake("--topic: \(SafeText.quoted(topic)) is not in topics.requests, so no worker reads it")
         }
-        let services = try settings.pushServices(request.pushServices, of: "pns", in: parsed)
         var order = CampaignOrder(
             text: CampaignText(
-                name: request.name, template: request.template, pushServices: services,
+                name: name, template: template,
+                pushServices: try settings.pushServices(services, of: "pns", in: parsed),
                 maximumEventBytes: settings.limits.eventBytes, users: settings.backend.users),
             topic: topic)
         order.rate = parsed[Command.rate]
-        order.ramp = request.ramp
+        order.ramp = parsed[Command.ramp]
         order.replacesAudience = parsed[Command.replaceAudience]
-        order.pauseIfFailures = request.pauseShare
+        order.pauseIfFailures = parsed[Command.pauseShare]
         if let share = parsed[Command.maxInvalid] { order.maxInvalid = share }
         order.endsWhenPausedByFailures = !console.error.isTerminal
-        order.expiresIn = request.expiresIn.map { Milliseconds($0) }
+        order.expiresIn = parsed[Command.expiresIn].map { Milliseconds($0) }
         self.order = order
     }
 
-    mutating func run() throws -> ExitStatus {
+    private static func template(_ parsed: ParsedCommand) throws -> MessageTemplate {
+        let text: String
+        switch (parsed[Command.message], parsed[Command.messageFile]) {
+        case (let message?, nil): text = message
+        case (nil, let path?): text = try contents(of: path)
+        case (nil, nil): throw parsed.mistake("--message or --message-file is needed")
+        case (_?, _?): throw parsed.mistake("--message and --message-file do not go together")
+        }
+        do throws(InputError) {
+            let template = try MessageTemplate(written: text)
+            guard template.text.isEmpty else { return template }
+        } catch {
+            throw parsed.mistake("the message, \(SafeText.escaped(error.description))")
+        }
+        throw parsed.mistake("the message is empty")
+    }
+
+    private static func contents(of path: String) throws -> String {
+        let bytes: [UInt8]
+        do throws(InputError) {
+            bytes = try BoundedFile.read(path, limit: templateLimit)
+        } catch {
+            throw CommandFailure("\(path) \(error)")
+        }
+        guard var text = String(validating: bytes, as: UTF8.self) else { throw CommandFailure("\(path) is not UTF-8") }
+        // An editor's last line end is no part of the message.
+        if text.last == "\n" || text.last == "\r\n" { text.removeLast() }
+        return text
+    }
+
+    func run() throws -> ExitStatus {
         let isAssumed = invocation.parsed[Confirmation.option]
-        if request.audience == "-", !isAssumed, !isDryRun {
+        if audiencePath == "-", !isAssumed, !isDryRun {
             throw CommandFailure(
                 "needs a confirmation, and standard input is the audience; add --yes", status: .needsConfirmation)
         }
@@ -64,7 +105,7 @@ struct CampaignStartRun {
             found.continuation = try continuation(of: campaign, in: cluster, preview, marking: &recipients, stop)
         }
         let output = CampaignStartOutput(
-            format: invocation.parsed[OutputFormat.option], preview: found, invalidFile: request.invalidFile)
+            format: invocation.format, preview: found, invalidFile: invalidFile)
         guard let cluster else {
             try output.writePreview(console)
             if let refusal = found.refusal { throw CommandFailure(SafeText.escaped(refusal)) }
@@ -99,7 +140,7 @@ struct CampaignStartRun {
             "publish", to: order.topic, count: progress.publishedNow,
             [SpanAttribute("herald.campaign", order.text.name)], console)
         try console.report { console in try output.write(end, progress, console) }
-        return screen.status(of: end, progress, name: request.name)
+        return screen.status(of: end, progress, name: order.text.name)
     }
 
     private struct Cluster {
@@ -140,8 +181,8 @@ struct CampaignStartRun {
 
     private func openAudience() throws -> Audience {
         let audience = try Audience(
-            path: request.audience, AudienceOptions.form(invocation.parsed), copyingInto: invocation.temporaryDirectory)
-        if request.audience != "-", audience.isSameFile(as: request.invalidFile) {
+            path: audiencePath, AudienceOptions.form(invocation.parsed), copyingInto: invocation.temporaryDirectory)
+        if audiencePath != "-", audience.isSameFile(as: invalidFile) {
             throw invocation.parsed.mistake("--invalid-file is the audience itself")
         }
         return audience
@@ -155,7 +196,7 @@ struct CampaignStartRun {
         let preview = try stop.reading(console, interruption: Self.interruption) { bar in
             try AudiencePreview(
                 audience, order.text, expiresAt: expiresAt?.milliseconds, marking: &recipients,
-                into: InvalidLines(path: request.invalidFile), after: former,
+                into: InvalidLines(path: invalidFile), after: former,
                 onProgress: {
                     bar.show(Int64($0), of: Int64(audience.byteCount), "looking through the audience")
                 })

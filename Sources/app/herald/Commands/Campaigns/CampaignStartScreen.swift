@@ -7,12 +7,8 @@ import HeraldTools
 
 /// What people see while a campaign is published: a line that changes on a terminal, lines now and then elsewhere.
 final class CampaignStartScreen {
-    /// Elsewhere than on a terminal a line is written so often.
-    private static let linePause = Duration.seconds(10)
-
     private let console: Console
     private var line: ProgressLine
-    private var lastLine = ContinuousClock.now
     private var outcomes = ThroughputMeter(window: .seconds(5))
     private var isUnreachable = false
     /// Why it was paused last, safe to show.
@@ -30,32 +26,26 @@ final class CampaignStartScreen {
     func report(_ news: PublishNews) {
         switch news {
         case .continues(let count):
-            remark("Continues: \(CampaignWords.counted(count, "event")) published before.")
+            line.remark("Continues: \(CampaignWords.counted(count, "event")) published before.")
         case .paused(let control):
             let reason = control.map { CampaignWords.state(.paused, $0) } ?? "paused"
             pauseCause = control?.reason.map { SafeText.escaped($0) }
-            remark("The campaign is \(reason).")
+            line.remark("The campaign is \(reason).")
             if console.error.isTerminal || !(control?.isByFailures ?? false) {
-                remark("It continues when resumed; Ctrl-C leaves it paused.")
+                line.remark("It continues when resumed; Ctrl-C leaves it paused.")
             }
         case .resumed:
-            remark("The campaign continues.")
+            line.remark("The campaign continues.")
         case .unreachable(let cause):
             guard !isUnreachable else { return }
             isUnreachable = true
-            remark("Publishing is interrupted (\(SafeText.escaped(cause))); retrying, nothing is lost.")
+            line.remark("Publishing is interrupted (\(SafeText.escaped(cause))); retrying, nothing is lost.")
         case .step(let number):
-            remark("Step \(number) of the ramp.")
-        case .goesOnWithout(let open, let step): remark(CampaignWords.goesOnWithout(open, step: step))
+            line.remark("Step \(number) of the ramp.")
+        case .goesOnWithout(let open, let step): line.remark(CampaignWords.goesOnWithout(open, step: step))
         case .allPublished:
-            remark("All recipients are published; waiting for the last outcomes. Ctrl-C does not stop them.")
+            line.remark("All recipients are published; waiting for the last outcomes. Ctrl-C does not stop them.")
         }
-    }
-
-    private func remark(_ text: String) {
-        line.clear()
-        console.remark(text)
-        lastLine = .now
     }
 
     // MARK: - Progress
@@ -65,12 +55,12 @@ final class CampaignStartScreen {
         let waits = publisher.waiting(now: now)
         if isUnreachable, publisher.isPublishing, waits?.kind != .broker {
             isUnreachable = false
-            remark("It goes on.")
+            line.remark("It goes on.")
         }
         outcomes.note(Int64(progress.outcomes.known))
         let text = Self.text(publisher, waits, perSecond: outcomes.perSecond)
         line.show(bar(progress, besides: text) + " " + text)
-        if !console.error.isTerminal, ContinuousClock.now - lastLine >= Self.linePause { remark(text) }
+        line.note(text)
     }
 
     /// Outcomes full, what is published half, the rest light; as long as the text leaves room for it.
@@ -111,7 +101,6 @@ final class CampaignStartScreen {
 
     // MARK: - The end
 
-    /// Says how it ended, and gives the exit status.
     func status(of end: PublicationEnd, _ progress: PublishProgress, name: String) -> ExitStatus {
         let sentence = progress.sentence(
             end, name: name, again: "the same command continues with the rest", pausedBecause: pauseCause)

@@ -1,3 +1,4 @@
+import Glibc
 import HeraldCampaigns
 import HeraldCommandLine
 import HeraldEvents
@@ -5,10 +6,9 @@ import HeraldText
 import HeraldTime
 import HeraldTools
 
-/// `herald campaign status`: how campaigns stand.
 enum CampaignStatusCommand: HeraldCommand {
-    private static let name = CommandArgument<String?>.optional(
-        CampaignOptions.nameType, "The campaign; all of them if not given.")
+    private static let name = CommandOption.optional(
+        "NAME", CampaignOptions.nameType, "The campaign; all of them if not given.")
     private static let once = CommandOption.flag("once", "Print the current state once, also on a terminal.")
 
     static let declaration = CommandDeclaration(
@@ -26,11 +26,13 @@ enum CampaignStatusCommand: HeraldCommand {
 
     /// The list of campaigns does not wait: one that was not looked at for long has many results to count.
     private static let listPatience = Duration.seconds(5)
+    /// Between two pictures.
+    private static let turn = Duration.milliseconds(250)
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
         let (parsed, console) = (invocation.parsed, invocation.console)
         let isLive =
-            parsed[name] != nil && parsed[OutputFormat.option] == .table && console.output.isTerminal && !parsed[once]
+            parsed[name] != nil && invocation.format == .table && console.output.isTerminal && !parsed[once]
         let stop = try StopRequest.listen {
             if isLive { try? console.output.write(LiveScreen.restoring) }
         }
@@ -41,29 +43,57 @@ enum CampaignStatusCommand: HeraldCommand {
             return .done
         }
         let campaign = try query.campaign(name)
-        let configuration = parsed[GlobalOptions.config]
-        let watch = try CampaignWatcher(
-            query, campaign, console, configuration: configuration, isLive: isLive, stop)
-        defer { watch.close() }
-        let status = try watch.run()
-        guard !isLive else { return .done }
-        let feedback = try campaign.definition.flatMap { try query.context.feedback(on: $0, query.layout) }
-        let page = CampaignPage(
-            status: status, feedback: feedback, configuration: configuration,
-            width: console.output.isTerminal ? console.output.width : 100
-        ) {
-            console.styled($0, $1, on: console.output)
+        let follower = try CampaignFollower(query.context, query.layout, campaign, campaigns: query.reader)
+        defer { follower.close() }
+        try catchUp(follower, console, stop)
+        func page(_ feedback: FeedbackCount? = nil, width: Int) -> CampaignPage {
+            CampaignPage(
+                status: follower.status, feedback: feedback, configuration: invocation.configuration, width: width
+            ) { console.styled($0, $1, on: console.output) }
         }
-        try parsed[OutputFormat.option].write(
-            status.json(feedback), lines: page.lines, to: console)
+        guard isLive else {
+            let feedback = try campaign.definition.flatMap { try query.context.feedback(on: $0, query.layout) }
+            let width = console.output.isTerminal ? console.output.width : 100
+            try invocation.format.write(
+                follower.status.json(feedback), lines: page(feedback, width: width).lines, to: console)
+            return .done
+        }
+        stop.beginWork()
+        let screen = LiveScreen(console.output)
+        while true {
+            let isOver = follower.status.isOver || stop.isMade
+            let size = TerminalSize.of(STDOUT_FILENO) ?? TerminalSize(columns: console.output.width, rows: 24)
+            let page = page(width: size.columns - 1)
+            var lines = page.lines
+            if follower.isSilent {
+                lines.append(page.cut("The brokers do not answer; this is as it was before. Still trying."))
+            }
+            if !isOver { lines.append(console.styled("Ctrl-C ends", .dim, on: console.output)) }
+            try screen.draw(Array(lines.prefix(max(1, size.rows - 1))), size: size)
+            guard !isOver else { break }
+            try follower.poll(for: turn, isStopping: { stop.isMade })
+        }
+        try screen.end()
         return .done
+    }
+
+    private static func catchUp(_ follower: CampaignFollower, _ console: Console, _ stop: StopRequest) throws {
+        _ = try stop.reading(console) { bar in
+            try follower.catchUp(
+                onProgress: { bar.show($0, of: $1, "\($0) of \($1) results read") }, isStopping: { stop.isMade })
+        }
+        if follower.deletedCount > 0 {
+            console.remark(
+                "\(TopicsTool.counted(Int(follower.deletedCount), "result")), of this campaign or others, were deleted by "
+                    + "the topic's retention before they could be counted: what they said shows as waiting.")
+        }
     }
 
     private static func list(_ query: CampaignQuery, _ invocation: Invocation) throws {
         let (index, console) = (query.reader.index, invocation.console)
         let campaigns = index.names.compactMap(index.campaign)
         let found = try query.statuses(of: campaigns, until: ContinuousClock.now + listPatience)
-        let format = invocation.parsed[OutputFormat.option]
+        let format = invocation.format
         if format == .table {
             try writeTable(found.map(\.status), console)
         } else {

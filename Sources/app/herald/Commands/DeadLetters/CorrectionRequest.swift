@@ -17,7 +17,6 @@ struct CorrectionRequest {
     let replayer: Replayer
     let selection: Selection
 
-    /// The correction; `nil` without these options.
     func correction() throws -> Correction? {
         let (assignments, isEdited) = (invocation.parsed[Command.set], invocation.parsed[Command.edit])
         guard !assignments.isEmpty || isEdited else { return nil }

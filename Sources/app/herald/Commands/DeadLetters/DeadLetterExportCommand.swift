@@ -3,7 +3,6 @@ import HeraldReplay
 import HeraldText
 import HeraldTools
 
-/// `herald dlq export`: dead letters as a file for other tools.
 enum DeadLetterExportCommand: HeraldCommand {
     enum Format: String, CaseIterable, Sendable {
         case jsonl, csv
@@ -30,7 +29,6 @@ enum DeadLetterExportCommand: HeraldCommand {
         var query = try DeadLetterQuery(invocation, selection)
         if isRevealed { try query.recordReveal("export") }
         let format = invocation.parsed[format]
-        let configuration = invocation.parsed[GlobalOptions.config]
         let foreign = query.replayer.context.foreign
         var writer = BufferedOutput(invocation.console.output)
         if format == .csv { writer.write(DeadLetterView.csvHeading(isRevealed: isRevealed)) }
@@ -39,7 +37,7 @@ enum DeadLetterExportCommand: HeraldCommand {
             switch format {
             case .jsonl:
                 let object = letter.object(
-                    isRevealed: isRevealed, configuration: configuration, foreign: foreign)
+                    isRevealed: isRevealed, configuration: invocation.configuration, foreign: foreign)
                 writer.write(object.compact + "\n")
             case .csv: writer.write(letter.csvLine(isRevealed: isRevealed))
             }

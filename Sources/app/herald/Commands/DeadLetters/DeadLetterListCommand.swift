@@ -4,7 +4,6 @@ import HeraldText
 import HeraldTime
 import HeraldTools
 
-/// `herald dlq list`: dead letters in groups, or one by one.
 enum DeadLetterListCommand: HeraldCommand {
     enum Grouping: String, CaseIterable, Sendable {
         case reason, detail, topic, status, pns, campaign, source, hour, none
@@ -58,7 +57,7 @@ enum DeadLetterListCommand: HeraldCommand {
     ) throws {
         let (groups, console) = (found.sorted, invocation.console)
         var table = RecordWriter(
-            invocation.parsed[OutputFormat.option],
+            invocation.format,
             columns: [
                 .init("group"), .init("count", heading: "LETTERS", isNumber: true),
                 .init("notifications", isNumber: true, isForWide: true), .init("replayed", isNumber: true),
@@ -117,7 +116,7 @@ enum DeadLetterListCommand: HeraldCommand {
         _ query: inout DeadLetterQuery, _ invocation: Invocation, _ limit: Int
     ) throws -> ExitStatus {
         var table = RecordWriter(
-            invocation.parsed[OutputFormat.option],
+            invocation.format,
             columns: [
                 .init("place"), .init("at"), .init("id", isForWide: true), .init("user"), .init("pns"), .init("reason"),
                 .init("status", isNumber: true), .init("attempts", isNumber: true, isForWide: true),

@@ -25,7 +25,7 @@ enum DeadLetterOptions {
     static let partitions = CommandOption.optional(
         "partition", .commaSeparated("N,…"), "Those in these partitions of the dead-letter topic.")
     static let reveal = CommandOption.flag("reveal", "Show the messages' texts; who did it goes into the audit topic.")
-    static let ids = CommandArgument<[String]>.repeated(.text("ID"), "Places PARTITION:OFFSET, or ids of events.")
+    static let ids = CommandOption.repeated("ID", .text("ID"), "Places PARTITION:OFFSET, or ids of events.")
 
     static let topic = CommandOption.optional(
         "topic", .text("TOPIC"),
@@ -33,7 +33,6 @@ enum DeadLetterOptions {
 
     static let selection: [any DeclaredOption] = [topic, groups, condition, since, until, partitions]
 
-    /// Which dead letters the command line means.
     static func selection(_ parsed: ParsedCommand, needsChoice: Bool, hasIDs: Bool = true) throws -> Selection {
         let now = SystemClock.wall()
         var request = Selection.Request()
@@ -102,7 +101,6 @@ enum DeadLetterOptions {
         }
     }
 
-    /// The condition with a mark under the column that is wrong.
     private static func pointing(at error: InputError, in condition: String) -> String {
         let column = error.column ?? 1
         // One that is too long is shown by its beginning.

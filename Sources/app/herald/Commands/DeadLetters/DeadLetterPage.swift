@@ -5,14 +5,11 @@ import HeraldText
 import HeraldTime
 import HeraldTools
 
-/// A dead letter for people.
 struct DeadLetterPage {
     let isRevealed: Bool
-    /// The settings file, for the command to type.
     let configuration: String?
     /// The topic of others that they lie in; `nil` for Herald's own.
     let foreign: ForeignTopic?
-    /// What became of dead letters, by their places.
     var marks: [String: [MarkRecord]] = [:]
 
     /// Lines for people; everything from the record is made safe to show.

@@ -4,7 +4,6 @@ import HeraldSettings
 import HeraldText
 import HeraldTools
 
-/// `herald dlq replay`: publishes dead letters again, each once.
 enum DeadLetterReplayCommand: HeraldCommand {
     static let dryRun = CommandOption.flag("dry-run", "Only show the plan.")
     static let reason = CommandOption.optional("reason", .text("TEXT"), "Why; goes into the audit topic.")

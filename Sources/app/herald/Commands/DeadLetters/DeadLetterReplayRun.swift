@@ -7,7 +7,6 @@ import HeraldText
 import HeraldTime
 import HeraldTools
 
-/// One run of `herald dlq replay`: plan, confirm, replay, report.
 struct DeadLetterReplayRun {
 
     private typealias Command = DeadLetterReplayCommand
@@ -19,7 +18,6 @@ struct DeadLetterReplayRun {
     private let replayer: Replayer
     private let rules: ReplayRules
     private let options: ReplayOptions
-    private let format: OutputFormat
 
     init(_ invocation: Invocation, _ settings: Settings, _ selection: Selection) throws {
         self.invocation = invocation
@@ -27,7 +25,6 @@ struct DeadLetterReplayRun {
         self.settings = settings
         let parsed = invocation.parsed
         console = invocation.console
-        format = parsed[OutputFormat.option]
         let only = try parsed[Command.onlyPushServices].map {
             try settings.pushServices($0, of: "only-pns", in: parsed)
         }
@@ -81,11 +78,13 @@ struct DeadLetterReplayRun {
             of: plan, reach: settings.clusterReach, admin: try settings.adminClient())
         let watchedTopic = replayer.context.watchedTopic
         let isEstimated = options.rate == nil && plan.count > 0 && watchedTopic == nil
+        let forecast = ReplayForecast(
+            plan, options, outcomesPerSecond: isEstimated ? replayer.outcomesPerSecond(now: SystemClock.wall()) : nil,
+            hasOutcomes: watchedTopic == nil)
         let output = ReplayOutput(
-            format, plan: plan, options: options,
-            warnings: PlanWarnings(plan, isCorrected: rules.correction != nil, deadServices: []),
-            outcomesPerSecond: isEstimated ? replayer.outcomesPerSecond(now: SystemClock.wall()) : nil,
-            watchedTopic: watchedTopic)
+            format: invocation.format, plan: plan, options: options,
+            warnings: PlanWarnings(plan, isCorrected: rules.correction != nil, deadServices: []).sentences,
+            forecast: forecast, watchedTopic: watchedTopic)
         let trouble = watchedTopic == nil && plan.count > 0 ? settings.workerTrouble() : nil
         if invocation.parsed[Command.dryRun] {
             try output.writePlan(console)

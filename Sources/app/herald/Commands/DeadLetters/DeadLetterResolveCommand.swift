@@ -3,7 +3,6 @@ import HeraldReplay
 import HeraldText
 import HeraldTools
 
-/// `herald dlq resolve`: notes that dead letters were dealt with in another way.
 enum DeadLetterResolveCommand: HeraldCommand {
     private static let note = CommandOption.required(
         "note", .text("TEXT"), "What was done about them; goes into the audit topic.")
@@ -59,9 +58,8 @@ enum DeadLetterResolveCommand: HeraldCommand {
     }
 
     private static func write(_ invocation: Invocation, matched: Int, resolved: Int, job: String?) throws {
-        try RecordWriter.write(
+        try invocation.write(
             [[.text(job), .integer(matched), .integer(resolved)]],
-            [.init("job"), .init("matched", isNumber: true), .init("resolved", isNumber: true)],
-            as: invocation.parsed[OutputFormat.option], to: invocation.console)
+            [.init("job"), .init("matched", isNumber: true), .init("resolved", isNumber: true)])
     }
 }

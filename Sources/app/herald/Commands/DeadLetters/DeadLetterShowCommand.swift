@@ -2,10 +2,10 @@ import HeraldCommandLine
 import HeraldReplay
 import HeraldText
 
-/// `herald dlq show`: everything about a dead letter.
 enum DeadLetterShowCommand: HeraldCommand {
-    private static let id = CommandArgument<String>.required(
-        .text("PARTITION:OFFSET|ID"), "The place of a dead letter, or the id of an event, which may have several.")
+    private static let id = CommandOption.required(
+        "PARTITION:OFFSET|ID", .text("PARTITION:OFFSET|ID"),
+        "The place of a dead letter, or the id of an event, which may have several.")
 
     static let declaration = CommandDeclaration(
         "show", "Show a dead letter: where it came from, each attempt, what became of it, how to replay it.",
@@ -40,15 +40,14 @@ enum DeadLetterShowCommand: HeraldCommand {
         guard !letters.isEmpty else {
             throw CommandFailure("there is no dead letter \(SafeText.escaped(invocation.parsed[id]))")
         }
-        let configuration = invocation.parsed[GlobalOptions.config]
         let foreign = query.replayer.context.foreign
         let page = DeadLetterPage(
-            isRevealed: isRevealed, configuration: configuration, foreign: foreign,
+            isRevealed: isRevealed, configuration: invocation.configuration, foreign: foreign,
             marks: try query.marks(of: letters))
         let objects = letters.map { letter in
-            letter.object(isRevealed: isRevealed, configuration: configuration, foreign: foreign)
+            letter.object(isRevealed: isRevealed, configuration: invocation.configuration, foreign: foreign)
         }
-        try invocation.parsed[OutputFormat.option].writeAll(
+        try invocation.format.writeAll(
             objects, lines: Array(letters.map(page.lines).joined(separator: [""])), to: invocation.console)
         return .done
     }

@@ -4,30 +4,14 @@ import HeraldReplay
 import HeraldText
 import HeraldTools
 
-/// What `herald dlq replay` prints: the plan, and how it was carried out.
 struct ReplayOutput {
-    private let format: OutputFormat
-    private let plan: ReplayPlan
-    private let options: ReplayOptions
-    private let forecast: ReplayForecast
-    private let watchedTopic: String?
-    private let warnings: [String]
-
-    /// - Parameters:
-    ///   - outcomesPerSecond: how fast the workers have shown that they are.
-    ///   - watchedTopic: where what others could not process comes back; `nil` where workers report outcomes.
-    init(
-        _ format: OutputFormat, plan: ReplayPlan, options: ReplayOptions, warnings: PlanWarnings,
-        outcomesPerSecond: Double?, watchedTopic: String?
-    ) {
-        self.format = format
-        self.plan = plan
-        self.options = options
-        forecast = ReplayForecast(
-            plan, options, outcomesPerSecond: outcomesPerSecond, hasOutcomes: watchedTopic == nil)
-        self.watchedTopic = watchedTopic
-        self.warnings = warnings.sentences
-    }
+    let format: OutputFormat
+    let plan: ReplayPlan
+    let options: ReplayOptions
+    let warnings: [String]
+    let forecast: ReplayForecast
+    /// Where what others could not process comes back; `nil` where workers report outcomes.
+    let watchedTopic: String?
 
     // MARK: - For people
 
@@ -61,7 +45,7 @@ struct ReplayOutput {
     }
 
     private var pace: [String] {
-        let share = Self.percent(options.stopShare)
+        let share = ShareText.text(options.stopShare)
         guard let watchedTopic else {
             return ["  in batches of \(options.ramp.text), stopping above \(share) bad outcomes"]
         }
@@ -80,11 +64,6 @@ struct ReplayOutput {
             plan.replayedBefore[outcome].map { "\($0) \(outcome.words)" }
         }
         return "  \(count) of these \(count == 1 ? "was" : "were") replayed before: \(parts.joined(separator: ", "))"
-    }
-
-    private static func percent(_ share: Double) -> String {
-        let number = share * 100
-        return number.rounded() == number ? "\(Int(number))%" : "\(number)%"
     }
 
     func batchLine(_ progress: ReplayProgress) -> String {

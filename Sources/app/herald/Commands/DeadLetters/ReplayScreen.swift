@@ -8,21 +8,15 @@ import HeraldTools
 /// What people see while a job on dead letters is at work: a line that changes on a terminal, and what it waits for now and
 /// then elsewhere.
 final class ReplayScreen {
-    /// Elsewhere than on a terminal a line is written so often.
-    private static let linePause = Duration.seconds(10)
-
-    private let console: Console
     /// How far it is in words; `nil` of a job that only marks.
     private let output: ReplayOutput?
     private var line: ProgressLine
     private var meter = ThroughputMeter()
     private var batch = 0
-    private var lastLine = ContinuousClock.now
     /// What was said of the job's beginning.
     private var told: JobWaitReason.Kind?
 
     init(_ console: Console, _ output: ReplayOutput? = nil) {
-        self.console = console
         self.output = output
         line = ProgressLine(console)
     }
@@ -34,14 +28,13 @@ final class ReplayScreen {
         guard progress.batch > 0, let output else { return showBeginning(job.job, waits) }
         if progress.batch != batch {
             batch = progress.batch
-            remark(output.batchLine(progress))
+            line.remark(output.batchLine(progress))
         }
         meter.note(Int64(progress.replayed))
         line.show(
             share: Int64(progress.replayed), of: Int64(progress.planned),
             output.progressLine(progress, waits, meter))
-        guard !console.error.isTerminal, ContinuousClock.now - lastLine >= Self.linePause else { return }
-        remark(output.progressLine(progress, waits, meter))
+        line.note(output.progressLine(progress, waits, meter))
     }
 
     /// Before the lease is its own only another job's, and a broker that does not answer, are worth a line.
@@ -49,12 +42,6 @@ final class ReplayScreen {
         guard let waits, waits.kind != told, waits.kind == .otherJob || waits.kind == .broker
         else { return }
         told = waits.kind
-        remark(SafeText.escaped("Job \(job) \(waits.phrase)."))
-    }
-
-    private func remark(_ text: String) {
-        line.clear()
-        console.remark(text)
-        lastLine = .now
+        line.remark(SafeText.escaped("Job \(job) \(waits.phrase)."))
     }
 }

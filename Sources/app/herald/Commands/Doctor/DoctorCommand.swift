@@ -3,7 +3,6 @@ import HeraldDoctor
 import HeraldSettings
 import HeraldText
 
-/// `herald doctor`: examines everything a worker needs, and suggests fixes.
 enum DoctorCommand: HeraldCommand {
     static let only = CommandOption.optional(
         "only", .choice(Examination.Part.self), "Check only this half; the other's settings may be missing.")
@@ -29,7 +28,7 @@ enum DoctorCommand: HeraldCommand {
     static let usedSettings: UsedSettings = .doctor
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
-        var output = DoctorOutput(invocation.parsed[OutputFormat.option], invocation.console)
+        var output = DoctorOutput(invocation.format, invocation.console)
         let part = invocation.parsed[only]
         let examination: Examination
         do {

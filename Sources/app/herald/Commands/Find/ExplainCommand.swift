@@ -3,10 +3,9 @@ import HeraldText
 import HeraldTime
 import HeraldTimeline
 
-/// `herald explain`: shows an event's state, its reason, and the next step.
 enum ExplainCommand: HeraldCommand {
-    private static let id = CommandArgument<String>.required(
-        .text("ID"), "The event's id, or its request record TOPIC/PARTITION/OFFSET.")
+    private static let id = CommandOption.required(
+        "ID", .text("ID"), "The event's id, or its request record TOPIC/PARTITION/OFFSET.")
     private static let user = CommandOption.optional(
         "user", .text("USER"), "The event's user: then one partition of each topic is read, and not all.")
 
@@ -40,10 +39,10 @@ enum ExplainCommand: HeraldCommand {
             console.remark(
                 "\(found.timelines.count) events have this id; this is the newest. herald find --id shows them all.")
         }
-        let situation = run.settings.situation(now: SystemClock.wall(), configuration: parsed[GlobalOptions.config])
+        let situation = run.settings.situation(now: SystemClock.wall(), configuration: invocation.configuration)
         let explanation = try run.search.explanation(
             of: event, in: found, situation, reach: run.reach, admin: run.admin)
-        try parsed[OutputFormat.option].write(explanation.json, lines: lines(explanation), to: console)
+        try invocation.format.write(explanation.json, lines: lines(explanation), to: console)
         return .done
     }
 

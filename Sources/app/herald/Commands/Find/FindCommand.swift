@@ -3,7 +3,6 @@ import HeraldText
 import HeraldTime
 import HeraldTimeline
 
-/// `herald find`: shows the history of a user's events or of one event.
 enum FindCommand: HeraldCommand {
     private static let user = CommandOption.optional("user", .text("USER"), "The events of this user.")
     private static let id = CommandOption.optional(
@@ -47,7 +46,7 @@ enum FindCommand: HeraldCommand {
             return .object(members + (waiting[event.origin]?.json ?? []))
         }
         let lines = found.timelines.map { TimelinePage.lines($0, waiting[$0.origin]) }
-        try parsed[OutputFormat.option].writeAll(
+        try invocation.format.writeAll(
             found.timelines.map(json), lines: Array(lines.joined(separator: [""])), to: console)
         console.remark(TopicsTool.counted(found.timelines.count, "event") + ".")
         if found.isNarrow, found.strayTopics.isEmpty {

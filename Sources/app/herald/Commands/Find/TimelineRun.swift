@@ -45,15 +45,11 @@ struct TimelineRun {
     /// Searches, and prints the gaps of the answer on standard error.
     func run(_ query: TimelineQuery) throws -> TimelineSearch.Found {
         let stop = try StopRequest.listen()
-        var line = ProgressLine(console)
-        var meter = ThroughputMeter()
-        let found = try search.run(query, reach: reach, admin: admin) { passed, total in
-            meter.note(passed)
-            line.show(
-                share: passed, of: total, "\(passed) of \(total) records read\(meter.words(left: total - passed))")
-            return !stop.isMade
+        let found = try stop.reading(console) { bar in
+            try search.run(query, reach: reach, admin: admin) { passed, total in
+                bar.show(passed, of: total, "\(passed) of \(total) records read\(bar.pace)")
+            }
         }
-        line.clear()
         for reason in found.unread { console.remark("Not read: \(SafeText.escaped(reason)).") }
         for open in found.openTransactions {
             console.remark(SafeText.escaped("Not read: \(open.words). To do: \(open.remedy)."))
@@ -71,7 +67,6 @@ struct TimelineRun {
         if found.isCut {
             console.remark("Only the newest \(query.limit) events of each partition are shown; see --limit.")
         }
-        if stop.isMade { throw CommandFailure("interrupted", status: .partlyDone) }
         return found
     }
 }

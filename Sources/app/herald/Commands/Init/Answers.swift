@@ -19,9 +19,6 @@ struct Answers {
     /// The base of relative paths: a worker may run in another directory.
     private let directory: String
 
-    /// - Parameters:
-    ///   - loaded: the settings from flags and environment.
-    ///   - directory: the base of given and answered paths.
     init(_ loaded: LoadedSettings, directory: String) {
         let written = loaded.effective.filter { $0.place != .standard }
         given = Dictionary(uniqueKeysWithValues: written.map { ($0.path, Self.text($0.value)) })
@@ -39,21 +36,17 @@ struct Answers {
         }
     }
 
-    /// The value of a setting, in the form of a flag.
     subscript(_ path: String) -> String? { answered[path] ?? given[path] }
 
-    /// The way to log in to the brokers.
     var login: KafkaAuthenticationKind {
         self["kafka.auth.kind"].flatMap { KafkaAuthenticationKind(rawValue: $0) } ?? .none
     }
 
-    /// The way to authenticate to the backend.
     var credentials: AuthenticationKind {
         let kind = self["backend.auth.kind"] ?? SettingsTable.setting("backend.auth.kind")?.standardText
         return kind.flatMap { AuthenticationKind(rawValue: $0) } ?? .none
     }
 
-    /// Whether a question was answered from the start.
     func isGiven(_ question: Interview.Question) -> Bool {
         switch question {
         case .setting(let path): given[path] != nil

@@ -1,7 +1,6 @@
 import HeraldCommandLine
 import HeraldSettings
 
-/// `herald init`: writes a tested settings file.
 enum InitCommand: HeraldCommand {
     private static let output = CommandOption.standard(
         "output", .file(), default: "herald.yaml", "The file to write; those of typed secrets get names beside it.")

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Glibc
 import HeraldCommandLine
 import HeraldDoctor
@@ -61,11 +62,7 @@ struct InitRun {
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
-    private static var workingDirectory: String {
-        guard let name = getcwd(nil, 0) else { return "." }
-        defer { free(name) }
-        return String(cString: name)
-    }
+    private static var workingDirectory: String { FileManager.default.currentDirectoryPath }
 
     mutating func run() throws -> ExitStatus {
         let missing = interview.isAttended ? [] : interview.missingFlags
@@ -122,7 +119,7 @@ extension InitRun {
         let examination: Examination
         let settings: Settings
         do {
-            settings = try invocation.readSettings(requiring: part.settings, replacing: interview.answers.flags)
+            settings = try invocation.readSettings(requiring: part.requires, replacing: interview.answers.flags)
                 .settings
             examination = try settings.examination(of: part.examined)
         } catch let error as SettingsError where interview.isAttended {
@@ -137,7 +134,7 @@ extension InitRun {
             guard stage != .topics else { return }
             let isFailed = check.verdict == .failed
             if isFailed { findings.failed.insert(stage) }
-            guard isFailed || (part.shows.contains(stage) && check.verdict != .skipped) else { return }
+            guard isFailed || (part.shown.contains(stage) && check.verdict != .skipped) else { return }
             console.complain(check.line(for: console, on: console.error))
         }
         if part == .brokers, findings.failed.isEmpty {
@@ -152,34 +149,6 @@ extension Interview.Part {
     /// The part of the examination that tests it.
     fileprivate var examined: Examination.Part { self == .backend ? .backend : .kafka }
 
-    /// The settings that must be present and valid before the test.
-    fileprivate var settings: SettingsNeeds {
-        switch self {
-        case .brokers, .pushServices: []
-        case .login, .group: [.kafka]
-        case .backend: [.backend]
-        }
-    }
-
-    fileprivate var stages: [Stage] {
-        switch self {
-        case .brokers: [.brokerNames, .brokerPorts]
-        case .login: [.brokerNames, .brokerPorts, .brokerTLS, .brokerLogin, .brokers]
-        case .backend: [.backendName, .backendPort, .backendTLS, .backendAnswer, .backendLogin]
-        case .pushServices: []
-        case .group: [.brokerNames, .brokerPorts, .brokerTLS, .brokerLogin, .brokers, .topics, .group]
-        }
-    }
-
-    /// The stages that earlier parts have not shown.
-    fileprivate var shows: Set<Stage> {
-        switch self {
-        case .brokers, .backend, .pushServices: Set(stages)
-        case .login: [.brokerTLS, .brokerLogin, .brokers]
-        case .group: [.group]
-        }
-    }
-
     fileprivate func failure(_ stages: Set<Stage>) -> CommandFailure {
         let isSilent = !stages.isDisjoint(with: [.brokerNames, .brokerPorts, .backendName, .backendPort])
         return CommandFailure(
@@ -188,7 +157,6 @@ extension Interview.Part {
     }
 }
 
-/// The files that it writes.
 extension InitRun {
     /// `herald.kafka-password` beside `herald.yaml`.
     private static func secretFile(of setting: any AnySetting, beside output: String) -> String {

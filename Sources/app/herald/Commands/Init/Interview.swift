@@ -5,7 +5,6 @@ import HeraldSettings
 ///
 /// It decides and does nothing else: answers and findings of checks go in, the next step comes out.
 struct Interview {
-    /// The subject of a part; parts come in this order.
     enum Part: Int, CaseIterable {
         case brokers
         case login
@@ -13,20 +12,39 @@ struct Interview {
         case pushServices
         case group
 
-        /// The parts that must work before this one is tested.
-        fileprivate var needs: Set<Self> {
+        private typealias Row = (
+            title: String, needs: Set<Self>, requires: SettingsNeeds, stages: [Stage], shown: Set<Stage>
+        )
+
+        private static let broker: [Stage] = [.brokerNames, .brokerPorts]
+        private static let cluster = broker + [.brokerTLS, .brokerLogin, .brokers]
+        private static let backendStages: [Stage] = [
+            .backendName, .backendPort, .backendTLS, .backendAnswer, .backendLogin,
+        ]
+
+        private var row: Row {
             switch self {
-            case .brokers, .backend, .pushServices: []
-            case .login: [.brokers]
-            case .group: [.brokers, .login]
+            case .brokers: ("Brokers", [], [], Self.broker, Set(Self.broker))
+            case .login: ("Login", [.brokers], .kafka, Self.cluster, Set(Self.cluster).subtracting(Self.broker))
+            case .backend: ("Backend", [], .backend, Self.backendStages, Set(Self.backendStages))
+            case .pushServices: ("Push services", [], [], [], [])
+            case .group: ("Group", [.brokers, .login], .kafka, Self.cluster + [.topics, .group], [.group])
             }
         }
+
+        var title: String { row.title }
+        /// The parts that must work before this one is tested.
+        fileprivate var needs: Set<Self> { row.needs }
+        /// The settings that must be present and valid before the test.
+        var requires: SettingsNeeds { row.requires }
+        /// The test: some of the doctor's stages.
+        var stages: [Stage] { row.stages }
+        /// The stages that earlier parts have not shown.
+        var shown: Set<Stage> { row.shown }
     }
 
     enum Question: Hashable {
-        /// The value of the setting with this path.
         case setting(String)
-        /// The content of the file that this setting names.
         case secret(String)
         /// The address of a backend, or the choice of a hub.
         case backend
@@ -44,9 +62,7 @@ struct Interview {
         case done
     }
 
-    /// The results of testing a part's answers.
     struct Findings {
-        /// The doctor's failed stages.
         var failed: Set<Stage> = []
         /// The protocol of the brokers' ports, where it was examined.
         var listener: ListenerSecurity?
@@ -69,7 +85,6 @@ struct Interview {
     /// Existing files that have the names of secrets' files, by the settings' paths.
     private let presentFiles: [String: String]
 
-    /// Creates an interview with some questions answered from the start.
     init(_ answers: Answers, isAttended: Bool, presentFiles: [String: String] = [:]) {
         self.answers = answers
         self.isAttended = isAttended
@@ -185,7 +200,6 @@ struct Interview {
         part.map { $0 != .pushServices && $0.needs.isDisjoint(with: kept) } ?? false
     }
 
-    /// The part's first unanswered question.
     private var open: Question? {
         questions.first { !settled.contains($0) && (isAskedAgain || !answers.isGiven($0)) }
     }
@@ -195,7 +209,6 @@ extension Interview {
     static let backendAuthorities = "backend.tls.caFile"
     static let hub = BackendKind.azureHub.rawValue
 
-    /// The current part's questions, which depend on its answers.
     private var questions: [Question] {
         switch part {
         case .brokers: [.setting("kafka.bootstrapServers")]
@@ -252,7 +265,7 @@ extension Interview {
         let present = present(question)
         if let present, present != failed[question] { return present }
         switch question {
-        case .setting(let path): return answers.isTyped(path) ? nil : SettingsTable.setting(path)?.standardText.flatMap { $0.isEmpty ? nil : $0 }
+        case .setting(let path): return answers.isTyped(path) ? nil : SettingsTable.setting(path)?.shownStandard
         case .unencrypted: return "n"
         case .secret, .backend, .authorities: return nil
         }
@@ -268,7 +281,6 @@ extension Interview {
         }
     }
 
-    /// The likely answer of a beginner; unattended nothing is guessed.
     func suggestion(of question: Question) -> String? {
         guard isAttended else { return nil }
         let suggestion: String? =
@@ -281,7 +293,6 @@ extension Interview {
         return suggestion == failed[question] ? nil : suggestion
     }
 
-    /// Whether the question may stay unanswered.
     func isOptional(_ question: Question) -> Bool {
         switch question {
         case .setting("kafka.auth.scope"), .setting("backend.auth.scope"), .setting(Self.backendAuthorities): true
@@ -294,7 +305,6 @@ extension Interview {
 }
 
 extension Interview.Question {
-    /// The flag that answers it from the start.
     fileprivate var flag: String? {
         switch self {
         case .setting(let path): SettingsTable.setting(path).map { "--\($0.flag)" }

@@ -12,7 +12,6 @@ struct InterviewScreen {
         self.console = console
     }
 
-    /// Asks; an empty answer takes the default.
     mutating func ask(_ question: Interview.Question, of interview: Interview) throws -> String {
         begin(interview.part)
         if let about = question.about {
@@ -51,19 +50,6 @@ struct InterviewScreen {
     /// Prints why an answer, or a part's answers, must be given again.
     func refuse(_ mistake: String) {
         console.complain(console.styled(Verdict.failed.mark, .red, on: console.error) + " " + mistake)
-    }
-}
-
-extension Interview.Part {
-    /// Its name for people.
-    var title: String {
-        switch self {
-        case .brokers: "Brokers"
-        case .login: "Login"
-        case .backend: "Backend"
-        case .pushServices: "Push services"
-        case .group: "Group"
-        }
     }
 }
 

@@ -8,7 +8,6 @@ import HeraldText
 import HeraldTime
 import HeraldTools
 
-/// `herald offsets restore`: sets the workers' group offsets after they were lost.
 enum OffsetsRestoreCommand: HeraldCommand {
     private static let from = CommandOption.standard(
         "from", .choice(OffsetRestorer.Source.self), default: "results",
@@ -121,8 +120,7 @@ enum OffsetsRestoreCommand: HeraldCommand {
                 position.passedRange.map { JSONValue.string("\($0.lowerBound)-\($0.upperBound)") } ?? .null,
             ]
         }
-        try RecordWriter.write(
-            records, columns, as: invocation.parsed[OutputFormat.option], to: invocation.console)
+        try invocation.write(records, columns)
         let console = invocation.console
         console.remark(
             "\(plan.sum(\.done)) records are done; \(plan.sum(\.open)) are not, and will be consumed.")

@@ -6,7 +6,6 @@ import HeraldSettings
 import HeraldText
 import HeraldTools
 
-/// `herald offsets show`: shows the group's offsets in each partition.
 enum OffsetsShowCommand: HeraldCommand {
     static let declaration = CommandDeclaration(
         "show", "Show for each partition where the workers' group stands, and what there is.",
@@ -33,8 +32,7 @@ enum OffsetsShowCommand: HeraldCommand {
                 number(partition.begin), number(partition.stable), number(partition.end),
             ]
         }
-        try RecordWriter.write(
-            records, columns, as: invocation.parsed[OutputFormat.option], to: invocation.console)
+        try invocation.write(records, columns)
         let missing = partitions.filter(\.isMissing).count
         if missing > 0 {
             invocation.console.remark(
@@ -48,7 +46,6 @@ enum OffsetsShowCommand: HeraldCommand {
 }
 
 extension Settings {
-    /// The workers' group for the commands on offsets.
     func offsetContext(_ invocation: Invocation) throws -> OffsetContext {
         OffsetContext(
             topics: topicNames, pushServices: try pushServices(), group: kafka.group,

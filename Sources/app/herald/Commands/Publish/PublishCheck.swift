@@ -14,7 +14,6 @@ struct PublishCheck {
     private(set) var goodCount = 0
     private var badCount = 0
     private var warningCount = 0
-    /// The warnings shown so far.
     private var shownWarnings: [String] = []
     /// The number of further lines with each warning.
     private var repetitions: [String: Int] = [:]
@@ -26,14 +25,13 @@ struct PublishCheck {
     private let isCheck: Bool
     private var writer: RecordWriter?
 
-    init(_ request: PublishRequest, _ decoder: RecordDecoder, _ invocation: Invocation) {
+    init(isSingle: Bool, isCheck: Bool, _ decoder: RecordDecoder, _ invocation: Invocation) {
         check = EventCheck(decoder: decoder, now: SystemClock.wall())
         longestLine = decoder.maxEventBytes
         console = invocation.console
-        isCheck = request.isCheck
-        if case .one = request.events { isSingle = true } else { isSingle = false }
-        let format = invocation.parsed[OutputFormat.option]
-        guard request.isCheck, format != .table else { return }
+        (self.isSingle, self.isCheck) = (isSingle, isCheck)
+        let format = invocation.format
+        guard isCheck, format != .table else { return }
         writer = RecordWriter(
             format,
             columns: [
@@ -48,7 +46,6 @@ struct PublishCheck {
         return "\(TopicsTool.counted(goodCount, "event")) checked: no mistakes\(warnings); nothing was published."
     }
 
-    /// Checks every line of a file.
     mutating func look(at file: LineFile) throws {
         try file.forEachLine(longest: longestLine) { line in try note(check.look(at: line)) }
         try writer?.finish()
@@ -88,7 +85,6 @@ struct PublishCheck {
         }
     }
 
-    /// Checks an event from options.
     mutating func look(at event: NotificationEvent) throws {
         let findings = check.look(at: event.json, line: 1)
         try note(findings)

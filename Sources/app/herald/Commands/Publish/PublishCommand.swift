@@ -6,7 +6,6 @@ import HeraldText
 import HeraldTime
 import HeraldTools
 
-/// `herald publish`: writes one or more events to a request topic, and waits for their outcomes on request.
 enum PublishCommand: HeraldCommand {
     static let user = CommandOption.optional("user", .text("USER"), "Whom to notify.")
     static let pushServices = CommandOption.optional("pns", .pushServices, "The push services, separated by commas.")
@@ -53,15 +52,12 @@ enum PublishCommand: HeraldCommand {
     static let usedSettings: UsedSettings = .cluster + .allTopics + .events + ["retry.delays"]
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
-        let request = try PublishRequest(invocation.parsed)
-        let settings = try invocation.settings(requiring: request.isCheck ? [] : [.kafka])
-        var run = try PublishRun(request, settings, invocation)
+        var run = try PublishRun(invocation)
         return try run.run()
     }
 }
 
 extension ValueType<WallTime> {
-    /// A time in the form of RFC 3339.
     fileprivate static var moment: Self {
         Self("TIME", allowed: "an RFC 3339 date-time such as 2026-11-21T08:40:26Z") {
             RFC3339.parse($0.utf8.span.bytes)

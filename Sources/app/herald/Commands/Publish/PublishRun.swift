@@ -1,6 +1,7 @@
 import HeraldCommandLine
 import HeraldEvents
 import HeraldKafka
+import HeraldReplay
 import HeraldSettings
 import HeraldText
 import HeraldTime
@@ -15,23 +16,32 @@ struct PublishRun {
     private static let explanationPatience = Duration.seconds(5)
     private static let clockDifference = Milliseconds.minutes(5)
 
-    private let request: PublishRequest
+    private typealias Command = PublishCommand
+
     private let settings: Settings
     private let invocation: Invocation
     private let console: Console
+    /// The event of the options; `nil` for those of a file.
+    private let event: NotificationEvent?
+    private let wait: Duration?
+    private let isCheck: Bool
     private let topic: String
     private let idBase: String
     private var preparation: EventPreparation
-    private let decoder: RecordDecoder
+    private var check: PublishCheck
 
-    init(_ request: PublishRequest, _ settings: Settings, _ invocation: Invocation) throws {
-        self.request = request
-        self.settings = settings
+    /// Refuses what is missing or does not go together.
+    init(_ invocation: Invocation) throws {
         self.invocation = invocation
         console = invocation.console
-        topic = request.topic ?? settings.topics.requests.first?.name ?? ""
-        idBase = request.idBase ?? EventPreparation.randomID()
-        decoder = RecordDecoder(
+        let parsed = invocation.parsed
+        (wait, isCheck) = (parsed[Command.wait], parsed[Command.check])
+        if isCheck, wait != nil { throw parsed.mistake("--check and --wait do not go together") }
+        event = try Self.event(parsed)
+        settings = try invocation.settings(requiring: isCheck ? [] : [.kafka])
+        topic = parsed[Command.topic] ?? settings.topics.requests.first?.name ?? ""
+        idBase = parsed[Command.id] ?? EventPreparation.randomID()
+        let decoder = RecordDecoder(
             pushServices: try settings.pushServices(), maxEventBytes: settings.limits.eventBytes,
             users: settings.backend.users)
         preparation = EventPreparation(decoder: decoder, idBase: idBase)
@@ -40,51 +50,69 @@ struct PublishRun {
             names.results, names.deadLetter, names.campaigns, names.state, names.audit, names.feedback,
         ]
         if others.contains(topic) || names.delay(ofTopic: topic) != nil {
-            throw UsageError("\(topic) is no request topic: only Herald writes to it", command: "herald publish")
+            throw parsed.mistake("\(topic) is no request topic: only Herald writes to it")
         }
+        check = PublishCheck(isSingle: event != nil, isCheck: isCheck, decoder, invocation)
+    }
+
+    private static func event(_ parsed: ParsedCommand) throws -> NotificationEvent? {
+        if parsed[Command.file] != nil {
+            let others: [any DeclaredOption] = [
+                Command.user, Command.pushServices, Command.message, Command.source, Command.campaign,
+                Command.expiresIn, Command.expiresAt, Command.notBefore,
+            ]
+            guard let other = others.first(where: parsed.has)?.declaration else { return nil }
+            throw parsed.mistake("--file and --\(other.name) do not go together")
+        }
+        guard let user = parsed[Command.user], let services = parsed[Command.pushServices],
+            let message = parsed[Command.message]
+        else { throw parsed.mistake("--user, --pns and --message are needed, or --file") }
+        var expiresAt = parsed[Command.expiresAt]
+        if let after = parsed[Command.expiresIn] {
+            guard expiresAt == nil else { throw parsed.mistake("--expires-in and --expires-at do not go together") }
+            expiresAt = SystemClock.wall().advanced(by: Milliseconds(after))
+        }
+        return NotificationEvent(
+            id: parsed[Command.id], user: user, message: message, pushServices: services,
+            source: parsed[Command.source], campaign: parsed[Command.campaign], expiresAt: expiresAt,
+            notBefore: parsed[Command.notBefore])
     }
 
     mutating func run() throws -> ExitStatus {
-        let events: LineFile?
-        let single: PreparedEvent?
-        var check = PublishCheck(request, decoder, invocation)
-        switch request.events {
-        case .one(var event):
+        var file: LineFile?
+        var single: PreparedEvent?
+        if var event {
             event.id = event.id ?? idBase
             try check.look(at: event)
             do throws(InputError) {
-                (events, single) = (nil, try preparation.prepare(event))
+                single = try preparation.prepare(event)
             } catch {
                 throw CommandFailure("the event is \(Self.safe(error))", status: .usage)
             }
-        case .file(let path):
-            let file = try LineFile(path: path, copyingInto: invocation.temporaryDirectory)
-            try check.look(at: file)
-            let count = check.goodCount
-            if request.wait != nil, count > Self.waitLimit {
+        } else {
+            let lines = try LineFile(
+                path: invocation.parsed[Command.file] ?? "-", copyingInto: invocation.temporaryDirectory)
+            try check.look(at: lines)
+            if wait != nil, check.goodCount > Self.waitLimit {
                 throw CommandFailure(
-                    "--wait follows at most \(Self.waitLimit) events, and there are \(count); leave it out, or split the "
-                        + "file", status: .usage)
+                    "--wait follows at most \(Self.waitLimit) events, and there are \(check.goodCount); leave it out, or "
+                        + "split the file", status: .usage)
             }
-            (events, single) = (file, nil)
+            file = lines
         }
-        guard !request.isCheck else {
+        guard !isCheck else {
             console.remark(check.summary)
             return .done
         }
         let stop = try StopRequest.listen()
         let follower = try checkTopics()
         defer { follower?.close() }
-        return try publish(single, events, follower, stop)
-    }
-
-    private var isSingle: Bool {
-        if case .one = request.events { true } else { false }
+        return try publish(single, file, follower, stop)
     }
 
     /// Checks before sending that the topics to write and read exist.
     private func checkTopics() throws -> ResultsReader? {
-        let names = [topic] + (request.wait == nil ? [] : [settings.topics.results])
+        let names = [topic] + (wait == nil ? [] : [settings.topics.results])
         let topics = try settings.clusterReach.topics(names, settings.adminClient()).topics
         for topic in topics {
             if let error = topic.error { throw missing(topic.name, error) }
@@ -92,7 +120,7 @@ struct PublishRun {
         if !settings.topics.requests.contains(where: { $0.name == topic }) {
             console.complain("warning: \(topic) is not in topics.requests: no worker with these settings reads it")
         }
-        guard request.wait != nil, let results = topics.first(where: { $0.name == settings.topics.results }) else {
+        guard wait != nil, let results = topics.first(where: { $0.name == settings.topics.results }) else {
             return nil
         }
         return try ResultsReader(
@@ -112,8 +140,7 @@ struct PublishRun {
         _ single: PreparedEvent?, _ file: LineFile?, _ follower: ResultsReader?, _ stop: StopRequest
     ) throws -> ExitStatus {
         var output = PublishOutput(
-            invocation.parsed[OutputFormat.option], hasLines: file != nil, hasOutcomes: follower != nil,
-            console: console)
+            invocation.format, hasLines: file != nil, hasOutcomes: follower != nil, console: console)
         var tracker = PublicationTracker(pushServices: preparation.pushServices)
         let began = SystemClock.wall()
         // Publishing and waiting have limits of their own.
@@ -125,7 +152,7 @@ struct PublishRun {
         if let single { _ = publisher.publish(single, onPublished: published) }
         if let file { try send(file, publisher, stop, published) }
         publisher.finish(onPublished: published)
-        if let follower, let wait = request.wait, publisher.publishedCount > 0 {
+        if let follower, let wait, publisher.publishedCount > 0 {
             console.remark(
                 "\(TopicsTool.counted(publisher.publishedCount, "event")) published; waiting for the results, "
                     + "\(DurationText.format(wait)) at most")
@@ -160,8 +187,8 @@ struct PublishRun {
         console.remark(
             SafeText.escaped(
                 "Not delivered: \(entry.pushService) of \(id)\(words). To know more: herald explain "
-                    + "\(NextCommand.word(id)) --user \(NextCommand.word(publication.event.user))"
-                    + (invocation.parsed[GlobalOptions.config].map { " --config \(NextCommand.word($0))" } ?? "")))
+                    + "\(Selection.quoted(id)) --user \(Selection.quoted(publication.event.user))"
+                    + (invocation.configuration.map { " --config \(Selection.quoted($0))" } ?? "")))
     }
 
     /// The result of the last call for an event without an outcome; `nil` when none is recorded.
@@ -209,21 +236,16 @@ struct PublishRun {
 
     /// The failure after a signal: some events may not be published, others have no outcome yet.
     private func interruption(of publisher: EventPublisher) -> CommandFailure {
-        let again = "; publish it again with --id \(SafeText.escaped(idBase))"
+        let again = event?.id == nil ? "; publish it again with --id \(SafeText.escaped(idBase))" : ""
         return CommandFailure(
-            "interrupted; \(TopicsTool.counted(publisher.publishedCount, "event")) published" + (isNamed ? "" : again),
+            "interrupted; \(TopicsTool.counted(publisher.publishedCount, "event")) published" + again,
             status: .partlyDone)
-    }
-
-    /// Whether every event came with its id.
-    private var isNamed: Bool {
-        if case .one(let event) = request.events { event.id != nil } else { false }
     }
 
     private func failure(of publisher: EventPublisher) -> CommandFailure {
         let failures = publisher.failures
         for failure in failures.prefix(Self.shownFailures) {
-            let place = isSingle ? "the event" : "line \(failure.event.line)"
+            let place = event != nil ? "the event" : "line \(failure.event.line)"
             console.complain(
                 "\(place): \(Self.safe(failure.error.words))"
                     + failure.error.advice(KafkaPermission(.write, on: .topic(topic))))

@@ -4,20 +4,13 @@ import HeraldDoctor
 import HeraldFeedback
 import HeraldSettings
 
-/// A backend with Herald's own contract.
 struct ConfiguredHTTP: ConfiguredTarget {
     let settings: Settings
 
     var registersUsers: Bool { false }
     var wantsFeedback: Bool { false }
 
-    var hasSecretFiles: Bool {
-        switch settings.backend.authentication {
-        case .basic(_, let secret), .bearer(let secret): secret.isFile
-        case .oauth2(let client): client.clientSecret.isFile
-        case nil, .some(.none): false
-        }
-    }
+    var hasSecretFiles: Bool { settings.backend.hasSecretFile }
 
     func configuration(connectionLimit: Int) throws -> BackendConfiguration {
         let backend = settings.backend
@@ -25,7 +18,7 @@ struct ConfiguredHTTP: ConfiguredTarget {
             url: url, path: backend.path, registerPath: backend.registerPath, timeout: backend.timeout,
             connectTimeout: backend.connectTimeout, connectionLimit: connectionLimit,
             versions: settings.backend.http, proxy: settings.backendProxy(), tls: settings.backendTLSFiles,
-            credentials: credentials(), statuses: settings.statusTable, users: backend.users)
+            credentials: backend.credentials(), statuses: settings.statusTable, users: backend.users)
     }
 
     func notificationAddress() -> (HTTPAddress, path: String)? {
@@ -44,18 +37,4 @@ struct ConfiguredHTTP: ConfiguredTarget {
     }
 
     private var url: String { settings.backend.url?.description ?? "" }
-
-    private func credentials() throws -> Credentials {
-        switch settings.backend.authentication {
-        case nil, .some(.none): .none
-        case .basic(let username, let password):
-            .basic(username: username, password: try password.current())
-        case .bearer(let token): .bearer(token: try token.current())
-        case .oauth2(let client): .oauth2(try client.clientCredentials())
-        }
-    }
-}
-
-extension SecretSource {
-    fileprivate var isFile: Bool { if case .file = self { true } else { false } }
 }

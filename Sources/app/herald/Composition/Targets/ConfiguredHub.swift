@@ -9,7 +9,6 @@ import HeraldSettings
 import HeraldText
 import HeraldTime
 
-/// A notification hub.
 struct ConfiguredHub: ConfiguredTarget {
     let settings: Settings
     private var hub: SettingsSection<SettingsTable.Backend.Hub> { settings.backend.hub }

@@ -12,16 +12,11 @@ protocol ConfiguredTarget: Sendable {
     /// Whether a secret is in a file, so that it may change.
     var hasSecretFiles: Bool { get }
 
-    /// The backend's client.
-    ///
-    /// - Parameter connectionLimit: connections at most.
     /// - Throws: a ``CommandFailure`` when a secret can't be read, or a value that only the client knows to be wrong.
     func configuration(connectionLimit: Int) throws -> BackendConfiguration
     /// Where notifications are posted, for spans: an address, and the path behind it.
     func notificationAddress() throws -> (HTTPAddress, path: String)?
-    /// The doctor's half for it.
     func examiner() throws -> @Sendable () -> any Examiner
-    /// What the follower of its messages needs.
     func feedbackConfiguration() throws -> FeedbackConfiguration
 }
 

@@ -1,0 +1,97 @@
+import HeraldCampaigns
+import HeraldCommandLine
+import HeraldEvents
+import HeraldTime
+
+/// A command that changes a campaign's state: an order, and how it is asked for.
+protocol CampaignControlCommand: HeraldCommand {
+    static var order: ControlOrder { get }
+}
+
+enum CampaignPauseCommand: CampaignControlCommand {
+    static let order = ControlOrder.pause
+    static let declaration = CommandDeclaration(
+        "pause", "Pause a campaign: its publisher stops, and workers suspend its waiting events until it is resumed.",
+        details:
+            "Workers obey within a second, its publisher after one more batch at most. Calls in flight finish; "
+            + "suspended events lose no attempt, and nobody else waits for them.",
+        arguments: [CampaignOptions.name],
+        options: [CampaignOptions.reason, OutputFormat.option],
+        examples: [.init("herald campaign pause spring --reason 'the link is wrong'", "Nobody else gets the link.")])
+}
+
+enum CampaignResumeCommand: CampaignControlCommand {
+    static let order = ControlOrder.resume
+    static let declaration = CommandDeclaration(
+        "resume", "Resume a paused campaign where it was.",
+        details:
+            "Suspended events are delivered when their delay ends. A running publisher continues by itself; if none "
+            + "runs, start the campaign again with the same audience. --pause-if-failures stays as it was.",
+        arguments: [CampaignOptions.name], options: [OutputFormat.option],
+        examples: [.init("herald campaign resume spring", "Go on.")])
+}
+
+enum CampaignCancelCommand: CampaignControlCommand {
+    static let order = ControlOrder.cancel
+    static let declaration = CommandDeclaration(
+        "cancel", "End a campaign for good: undelivered notifications are never sent.",
+        details:
+            "Its publisher stops, and waiting events end with the outcome cancelled. A cancelled campaign cannot be "
+            + "resumed or started again. Without a terminal it needs --yes, or exits with 4.",
+        arguments: [CampaignOptions.name],
+        options: [Confirmation.option, CampaignOptions.reason, OutputFormat.option],
+        examples: [.init("herald campaign cancel spring --reason 'wrong audience'", "After a confirmation.")])
+}
+
+extension CampaignControlCommand {
+    static var usedSettings: UsedSettings { .cluster + .topics("results", "campaigns", "audit") }
+
+    static func run(_ invocation: Invocation) async throws -> ExitStatus {
+        let (parsed, console) = (invocation.parsed, invocation.console)
+        let stop = try StopRequest.listen()
+        let query = try CampaignQuery(invocation, isWriting: true)
+        defer { query.reader.close() }
+        let campaign = try query.campaign(parsed[CampaignOptions.name])
+        let plan = ControlPlan(order, try status(of: campaign, query))
+        let reason = order == .resume ? nil : parsed[CampaignOptions.reason]
+        guard let control = try plan.control(at: SystemClock.wall(), by: query.context.operatorName, reason: reason)
+        else {
+            console.remark(plan.unchanged)
+            try write(plan, nil, invocation)
+            return .done
+        }
+        if order == .cancel {
+            let isAssumed = parsed[Confirmation.option]
+            if !isAssumed, !console.isQuiet { console.complain(plan.consequence) }
+            let question = "Cancel campaign \(campaign.name)?"
+            guard try stop.confirm(question, isAssumed: isAssumed, console, refusal: "Nothing was cancelled.") else {
+                return .needsConfirmation
+            }
+        }
+        // What is written has a bound of its own.
+        stop.beginWork()
+        try query.context.write(control, order, of: campaign.name)
+        try write(plan, control, invocation)
+        return .done
+    }
+
+    /// How it stands; outcomes are only counted when that can matter.
+    private static func status(of campaign: CampaignIndex.Campaign, _ query: CampaignQuery) throws -> CampaignStatus {
+        guard campaign.state != .cancelled, campaign.progress?.isComplete ?? false || order == .cancel
+        else { return CampaignStatus(campaign: campaign, count: OutcomeCount(), now: SystemClock.wall()) }
+        // It does not wait for millions of results: what is not counted by then is not finished.
+        return try query.statuses(of: [campaign], until: .now + .seconds(5))[0].status
+    }
+
+    private static func write(_ plan: ControlPlan, _ control: CampaignControl?, _ invocation: Invocation) throws {
+        let (campaign, present) = (plan.campaign, control ?? plan.campaign.control)
+        let isOver = control == nil && plan.status.isFinished
+        try invocation.format.write(
+            plan.members(control),
+            lines: [
+                "campaign  \(campaign.name)",
+                "was       \(isOver ? "finished" : CampaignWords.state(campaign.state, campaign.control))",
+                "is        \(isOver ? "finished" : CampaignWords.state(present?.state ?? campaign.state, present))",
+            ], to: invocation.console)
+    }
+}
