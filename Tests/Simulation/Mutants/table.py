@@ -608,7 +608,7 @@ MUTANTS = [
         "exhausted retries are a sign of a wrong path",
         "Engine+Calls.swift",
         "        case .attemptsExhausted: decide(slot, service, .dead(.attemptsExhausted), now: now)",
-        "        case .attemptsExhausted:\n            if trips(slot, result.status, now: now) { want(slot, service, now: now) } "
+        "        case .attemptsExhausted:\n            if trips(slot, service, result.status, now: now) { want(slot, service, now: now) } "
         "else { decide(slot, service, .dead(.attemptsExhausted), now: now) }",
     ),
     Mutant(

@@ -4,8 +4,8 @@ import HeraldTime
 /// with a wrong path in the settings.
 ///
 /// It counts answers and not time, so that a wrong path costs no more dead letters when events are rare. A rejected
-/// user counts once. One source or topic with bad events opens nothing while another's get through. Each known campaign
-/// has its own (``Campaigns``).
+/// user counts once. One source, topic or push service with bad events opens nothing while another's get through. Each
+/// known campaign has its own (``Campaigns``).
 struct DeadLetterBreaker: Sendable {
     /// A source with fewer answers among the latest is no evidence about itself.
     static let fewest = 20
@@ -56,7 +56,7 @@ struct DeadLetterBreaker: Sendable {
 
     /// Notes a rejection; true when it trips the dead-letter breaker.
     ///
-    /// - Parameter source: a hash of the event's topic and source; those without a source count as one.
+    /// - Parameter source: a hash of topic, push service and the event's source; those without a source count as one.
     mutating func fail(status: Int, user: UInt64, source: UInt64, now: MonotonicTime) -> Bool {
         guard rule.of > 0 else { return false }
         if excused == source, now < lastPass.advanced(by: Self.excuseTime) { return false }

@@ -96,7 +96,7 @@ extension Engine {
         counters.count(CallEnd(result), service: service)
         events.endCall(token, result)
         let isProbe = health.isProbe(token)
-        if isProbe { judgeProbe(slot, result, now: now) }
+        if isProbe { judgeProbe(slot, service, result, now: now) }
         learn(slot, service, result, now: now)
         if result.verdict.showsAcceptance {
             credentials.noteAccepted(by: events.services[index].sequence)
@@ -162,7 +162,7 @@ extension Engine {
             }
         case .delivered, .rejected:
             dispatcher.gate.answered(service, call, now: now.monotonic)
-            let source = result.verdict == .delivered ? sourceOfEvidence(slot) : nil
+            let source = result.verdict == .delivered ? sourceOfEvidence(slot, service) : nil
             health.passed(at: placeOfEvidence(slot, service), deliveredOf: source, now: now)
             if source != nil { campaigns.passed(events[slot].campaign, now: now.monotonic) }
         case .credentials, .outage, .oversized: break
@@ -178,7 +178,7 @@ extension Engine {
 
     /// Rejects a call that the backend will never accept.
     mutating func reject(_ slot: Int32, _ service: Int, _ result: CallResult, now: Moment) {
-        if trips(slot, result.status, now: now) {
+        if trips(slot, service, result.status, now: now) {
             want(slot, service, now: now)
             return
         }

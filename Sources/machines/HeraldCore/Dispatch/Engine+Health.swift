@@ -21,19 +21,19 @@ extension Engine {
     }
 
     /// Judges the outage's probe.
-    mutating func judgeProbe(_ slot: Int32, _ result: CallResult, now: Moment) {
+    mutating func judgeProbe(_ slot: Int32, _ service: Int, _ result: CallResult, now: Moment) {
         switch health.judgeProbe(result, ofClass: callClass(of: slot), now: now) {
-        case .well: endOutage(source: result.verdict == .delivered ? sourceOfEvidence(slot) : nil, now: now)
+        case .well: endOutage(source: result.verdict == .delivered ? sourceOfEvidence(slot, service) : nil, now: now)
         case .unwell: break
         case .unwellBecause(let reason): actions.append(.notice(.outageBegan(reason)))
         }
     }
 
     /// Counts a rejection; true when too many of all calls or of its campaign's are rejected, and the event waits.
-    mutating func trips(_ slot: Int32, _ status: Int, now: Moment) -> Bool {
+    mutating func trips(_ slot: Int32, _ service: Int, _ status: Int, now: Moment) -> Bool {
         if let outage { return outage.reason == .deadLetterBreaker && outage.status == status }
         if let isHeld = holdsCampaign(of: slot, status, now: now) { return isHeld }
-        let source = sourceOfEvidence(slot)
+        let source = sourceOfEvidence(slot, service)
         guard health.rejected(status: status, user: events[slot].userHash, source: source, now: now.monotonic)
         else { return false }
         beginOutage(.deadLetterBreaker, status: status, source: source, now: now)
@@ -50,10 +50,11 @@ extension Engine {
         return callClass(of: slot) * events.width + service
     }
 
-    /// A source for the dead-letter breaker: the same `source` in the same topic, or the same campaign.
-    func sourceOfEvidence(_ slot: Int32) -> UInt64 {
+    /// A source for the dead-letter breaker: the same `source`, or the same campaign, in the same topic and for the same
+    /// push service.
+    func sourceOfEvidence(_ slot: Int32, _ service: Int) -> UInt64 {
         let campaign = events[slot].campaign
-        return (campaign == 0 ? events[slot].sourceHash : campaign) &+ UInt64(callClass(of: slot))
-            &* 0x9E37_79B9_7F4A_7C15
+        return (campaign == 0 ? events[slot].sourceHash : campaign)
+            &+ UInt64(callClass(of: slot) * events.width + service) &* 0x9E37_79B9_7F4A_7C15
     }
 }

@@ -119,6 +119,23 @@ struct EngineBreakerTests {
         #expect(harness.engine.outage?.reason == .deadLetterBreaker)
     }
 
+    @Test("a push service that rejects everything trips no breaker while another's calls get through")
+    func pushServices() {
+        let harness = breaking()
+        for number in 0..<300 {
+            harness.event("u\(number)", number.isMultiple(of: 3) ? "apns" : "gcm")
+            harness.answer(number.isMultiple(of: 3) ? 200 : 404)
+            harness.acknowledgeAll()
+        }
+        #expect(harness.engine.outage == nil)
+        for number in 0..<100 where harness.engine.outage == nil {
+            harness.event("v\(number)", number.isMultiple(of: 2) ? "apns" : "gcm")
+            harness.answer(404)
+            harness.acknowledgeAll()
+        }
+        #expect(harness.engine.outage?.reason == .deadLetterBreaker)
+    }
+
     @Test("events that do not decode, and different statuses, trip no breaker")
     func others() {
         let harness = breaking()
