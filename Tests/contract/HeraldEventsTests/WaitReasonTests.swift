@@ -76,6 +76,9 @@ func expectDocumented<Kind: WaitKind>(_ kinds: Kind.Type, inDesignBehind heading
     }
     let runbook: String = try text("RUNBOOK.md")
     for kind in Kind.allCases {
+        // Rows stand in the order of the kinds: one in another place would be another kind's.
+        let name: String = "\(kind)".replacing(#/[A-Z]/#) { "-" + $0.output.lowercased() }
+        #expect(kind.word == name)
         let changes: String = kind.changes.map { "`\($0)`" }.joined(separator: ", ")
         let row: String = "| `\(kind.word)` | \(kind.meaning) | \(kind.end) | \(changes) |"
         #expect(runbook.contains(row), "docs/RUNBOOK.md has to have:\n\(row)")

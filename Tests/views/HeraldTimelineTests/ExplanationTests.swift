@@ -273,7 +273,7 @@ struct ExplanationTests {
         situation.waiting.note(.failure(.init(reason: "no answer")), of: Sample.origin, at: "h:2")
         let found = try explain([Sample.published()], situation)
         #expect(found.text.contains("The worker at h:1 has it in memory since \(Sample.at(2).text)."), "\(found.text)")
-        #expect(found.text.contains("apns, gcm: it waits for the end of the outage tls"), "\(found.text)")
+        #expect(found.text.contains("apns, gcm: it waits for the end of the tls outage"), "\(found.text)")
         #expect(found.text.contains("The worker at h:2 was not heard (no answer)."), "\(found.text)")
         #expect(found.commands == ["herald doctor"] && !found.text.contains("just now"))
         let json = try Explanation(of: Sample.event([Sample.published()]), situation).json

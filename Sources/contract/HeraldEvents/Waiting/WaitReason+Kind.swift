@@ -42,7 +42,7 @@ extension WaitReason {
                 "credentials-doubt", "others' answers: it was refused twice",
                 end: "an answer to another call, or that moment"),
             .init(
-                "outage", "the end of an outage", end: "a probe that is answered; /readyz says what to do", "outages",
+                "outage", "the end of an outage", end: "a probe that gets through; /readyz says what to do", "outages",
                 "backend.statuses", "herald doctor"),
             .init(
                 "unrecorded-outcomes", "a commit: outcomes have waited for one too long",

@@ -135,7 +135,7 @@ extension WaitReason {
     public static func outage(cause: String, since: WallTime, nextProbe: WallTime?) -> Self {
         Self(
             .outage, since: since, until: nextProbe,
-            "waits for the end of the outage \(cause), which began at \(text(since))"
+            "waits for the end of the \(cause) outage, which began at \(text(since))"
                 + behind("; the next probe is due at ", nextProbe))
     }
 
