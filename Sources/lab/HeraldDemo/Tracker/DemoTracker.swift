@@ -21,7 +21,7 @@ struct DemoTracker {
     /// Notes that an event is on its way to the broker.
     mutating func published(_ event: DemoEvent) {
         precondition(event.number == entries.count, "events are numbered in their order")
-        entries.append(TrackedEvent(event))
+        entries.append(TrackedEvent(event: event))
     }
 
     mutating func placed(_ number: Int, at origin: Origin) {

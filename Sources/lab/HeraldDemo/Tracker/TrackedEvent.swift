@@ -16,10 +16,6 @@ struct TrackedEvent {
     private(set) var calls: [String: Calls] = [:]
     private(set) var retries: [String: RetryNote] = [:]
 
-    init(_ event: DemoEvent) {
-        self.event = event
-    }
-
     mutating func add(_ fact: DemoTracker.Fact) {
         switch fact {
         case .result(let result): results.append(result)

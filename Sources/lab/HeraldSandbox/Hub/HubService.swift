@@ -35,13 +35,13 @@ final class HubService: Sendable {
         if segments.last == "" { segments.removeLast() }
         let origin = "https://\(request.headers["Host"] ?? "localhost")"
         let containerURL = "\(origin)/sandbox/feedback"
-        if let control = HubControl(segments) {
-            return state.withLock { state in
+        if segments.first == "sandbox" {
+            let control = HubControl(request: request, containerURL: containerURL, signature: feedbackSignature)
+            let answer = state.withLock { state in
                 state.sendDue(time)
-                return .respond(
-                    control.response(
-                        to: request, containerURL: containerURL, signature: feedbackSignature, state: &state))
+                return control.response(at: Array(segments.dropFirst()), state: &state)
             }
+            if let answer { return .respond(answer) }
         }
         let route = HubRoute(segments.first?.lowercased() == hub.lowercased() ? Array(segments.dropFirst()) : [])
         let context = HubState.Context(

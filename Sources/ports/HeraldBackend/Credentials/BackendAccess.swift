@@ -18,20 +18,6 @@ public struct BackendAccess: Sendable {
     public let tls: TLSFiles
     /// Counts the contents that those files, and the proxy's credentials, have had.
     public let filesRevision: Int
-
-    init(
-        _ credentials: Credentials, authorization: Secret? = nil, endsAt: MonotonicTime?, revision: Int,
-        proxy: ProxyAddress?, tls: TLSFiles,
-        filesRevision: Int
-    ) {
-        self.credentials = credentials
-        self.authorization = authorization ?? credentials.authorization.map { Secret($0) }
-        self.endsAt = endsAt
-        self.revision = revision
-        self.proxy = proxy
-        self.tls = tls
-        self.filesRevision = filesRevision
-    }
 }
 
 /// News of the ``CredentialSource`` for callers of the backend.

@@ -28,7 +28,9 @@ public struct CredentialConfiguration: Sendable {
     let tls: TLSFiles
     /// The allowed versions of HTTP for a token endpoint; HTTP/2 is never demanded of it.
     let versions: HTTPVersions
+}
 
+extension CredentialConfiguration {
     /// Credentials for the brokers; throws ``InvalidArgument`` when they cannot work.
     public init(brokers credentials: Credentials) throws(InvalidArgument) {
         // User and password are any text there.
@@ -36,19 +38,8 @@ public struct CredentialConfiguration: Sendable {
             throw InvalidArgument(mistake)
         }
         self.init(
-            owner: .brokers, credentials, timeout: .seconds(10), proxy: nil, tls: TLSFiles(), versions: .http1)
-    }
-
-    init(
-        owner: Owner, _ credentials: Credentials, timeout: Milliseconds, proxy: ProxyAddress?, tls: TLSFiles,
-        versions: HTTPVersions
-    ) {
-        self.owner = owner
-        self.credentials = credentials
-        self.timeout = timeout
-        self.proxy = proxy
-        self.tls = tls
-        self.versions = versions
+            owner: .brokers, credentials: credentials, timeout: .seconds(10), proxy: nil, tls: TLSFiles(),
+            versions: .http1)
     }
 }
 
@@ -56,7 +47,7 @@ extension BackendConfiguration {
     /// What is kept up to date of it.
     var kept: CredentialConfiguration {
         CredentialConfiguration(
-            owner: .backend, credentials, timeout: timeout, proxy: connections.proxy,
+            owner: .backend, credentials: credentials, timeout: timeout, proxy: connections.proxy,
             tls: connections.tls, versions: connections.versions)
     }
 }

@@ -118,14 +118,11 @@ struct CredentialKeeper {
 
     private var access: BackendAccess {
         var credentials = configuration.credentials
-        var authorization: Secret?
-        switch token {
-        case .fetched(let text): credentials = .bearer(token: text)
-        case .signed(let text): authorization = text
-        case nil: break
-        }
+        if case .fetched(let text) = token { credentials = .bearer(token: text) }
+        var authorization = credentials.authorization.map { Secret($0) }
+        if case .signed(let text) = token { authorization = text }
         return BackendAccess(
-            credentials, authorization: authorization, endsAt: schedule.expiresAt, revision: revision,
+            credentials: credentials, authorization: authorization, endsAt: schedule.expiresAt, revision: revision,
             proxy: configuration.proxy, tls: configuration.tls, filesRevision: filesRevision)
     }
 

@@ -203,7 +203,9 @@ extension Credentials {
 extension CredentialConfiguration {
     /// The access as far as it is known without asking a server.
     var access: BackendAccess {
-        BackendAccess(credentials, endsAt: nil, revision: 0, proxy: proxy, tls: tls, filesRevision: 0)
+        BackendAccess(
+            credentials: credentials, authorization: credentials.authorization.map { Secret($0) }, endsAt: nil,
+            revision: 0, proxy: proxy, tls: tls, filesRevision: 0)
     }
 
     var tlsFiles: [String] { [tls.caFile, tls.certificateFile, tls.keyFile].compactMap { $0 } }

@@ -10,20 +10,16 @@ struct PoolToken {
     }
 
     var kind: Kind
-    var group: Int
+    var group = 0
     var number: Int
+}
 
-    init(kind: Kind, group: Int = 0, number: Int) {
-        self.kind = kind
-        self.group = group
-        self.number = number
-    }
-
+extension PoolToken {
     init?(_ token: EventToken) {
         guard let kind = Kind(rawValue: UInt8(truncatingIfNeeded: token.payload >> 48)) else { return nil }
-        self.kind = kind
-        group = Int(UInt16(truncatingIfNeeded: token.payload >> 32))
-        number = Int(UInt32(truncatingIfNeeded: token.payload))
+        self.init(
+            kind: kind, group: Int(UInt16(truncatingIfNeeded: token.payload >> 32)),
+            number: Int(UInt32(truncatingIfNeeded: token.payload)))
     }
 
     func eventToken(owner: UInt8) -> EventToken {

@@ -112,12 +112,7 @@ public struct ReadyEvent: Sendable {
     /// Whose descriptor it is.
     public let token: EventToken
 
-    private let mask: UInt32
-
-    fileprivate init(token: EventToken, mask: UInt32) {
-        self.token = token
-        self.mask = mask
-    }
+    fileprivate let mask: UInt32
 
     /// Whether there may be bytes to read, or the end of them.
     public var isReadable: Bool {

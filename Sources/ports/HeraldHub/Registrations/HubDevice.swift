@@ -67,15 +67,24 @@ package enum HubTags {
     package static let countLimit = 60
     package static let lengthLimit = 120
 
-    /// Throws with the fault of a registration's tags.
-    package static func check(_ tags: [String]) throws(InvalidArgument) {
-        guard tags.count <= countLimit else {
-            throw InvalidArgument("a registration has at most \(countLimit) tags, not \(tags.count)")
+    /// The tags of a registration, each once; throws with their fault.
+    package static func checked(_ tags: [String]) throws(InvalidArgument) -> [String] {
+        let unique = tags.reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
+        guard unique.count <= countLimit else {
+            throw InvalidArgument("a registration has at most \(countLimit) tags, not \(unique.count)")
         }
-        for tag in tags {
-            guard (1...lengthLimit).contains(tag.utf8.count), tag.utf8.allSatisfy(ASCIISet.tag.contains) else {
-                throw InvalidArgument("a tag must be 1 to \(lengthLimit) characters out of A-Z a-z 0-9 _ @ # . : -")
-            }
+        for tag in unique { try check(tag) }
+        return unique
+    }
+
+    package static func check(_ tag: String) throws(InvalidArgument) {
+        guard (1...lengthLimit).contains(tag.utf8.count), tag.utf8.allSatisfy(ASCIISet.tag.contains) else {
+            throw InvalidArgument("a tag must be 1 to \(lengthLimit) characters out of A-Z a-z 0-9 _ @ # . : -")
         }
+    }
+
+    /// Those of a description's element.
+    package static func list(_ text: String?) -> [String] {
+        (text ?? "").split(separator: ",").map { $0.drop { $0 == " " } }.map(String.init)
     }
 }

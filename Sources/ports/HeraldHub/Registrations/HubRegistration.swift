@@ -17,10 +17,8 @@ package struct HubRegistration: Sendable, Hashable {
     /// - Parameter tags: a repeated one counts once.
     package init(_ device: HubDevice, tags: [String]) throws(InvalidArgument) {
         try device.check()
-        let unique = tags.reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
-        try HubTags.check(unique)
         id = nil
-        self.tags = unique
+        self.tags = try HubTags.checked(tags)
         self.device = device
     }
 
@@ -67,14 +65,9 @@ package struct HubRegistration: Sendable, Hashable {
         guard entry.name == "entry", let description = entry["content"]?.children.first,
             let kind = Self.kind(of: description)
         else { throw InvalidArgument("a registration of the hub is not an entry with a description") }
-        // Absent, empty and i:nil="true" are the same.
-        func field(_ name: String) -> String? {
-            guard let element = description[name], !element.isNil, !element.text.isEmpty else { return nil }
-            return element.text
-        }
-        id = field("RegistrationId") ?? entry["title"]?.text
-        tags = (field("Tags") ?? "").split(separator: ",").map { $0.drop { $0 == " " } }.map(String.init)
-        device = HubDevice(kind: kind, field)
+        id = description["RegistrationId"]?.value ?? entry["title"]?.text
+        tags = HubTags.list(description["Tags"]?.value)
+        device = HubDevice(kind: kind) { description[$0]?.value }
     }
 
     /// `Apple` of `<AppleRegistrationDescription>`, or of `<RegistrationDescription i:type="…">` as .NET's SDK writes it.

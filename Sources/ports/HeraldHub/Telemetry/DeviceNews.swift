@@ -45,9 +45,8 @@ public struct DeviceNews: Sendable, Hashable {
 
     private init(_ element: XMLElement) throws(InvalidArgument) {
         func text(_ name: String) -> String? {
-            guard let child = element[name], !child.isNil else { return nil }
-            let text = child.text.trimmed
-            return text.isEmpty ? nil : text
+            guard let text = element[name]?.value?.trimmed, !text.isEmpty else { return nil }
+            return text
         }
         guard let platform = text("Platform"), let handle = text("PnsHandle") else {
             throw InvalidArgument("a PnsFeedback has no Platform or no PnsHandle")

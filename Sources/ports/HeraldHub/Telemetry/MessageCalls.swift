@@ -59,17 +59,15 @@ public final class MessageCalls {
     public func drain(wall: WallTime, _ body: (_ token: UInt64, MessageAnswer) -> Void) {
         var answers: [(UInt64, MessageAnswer)] = []
         for completion in pool.completions {
-            let bytes = pool.withText(completion.body) { Self.bytes($0) }
+            let bytes = pool.withText(completion.body) { $0.withUnsafeBytes { Array($0) } }
             if let failure = completion.failure {
-                let detail = String(decoding: bytes, as: UTF8.self)
-                answers.append(
-                    (completion.token, .unavailable(reason: "\(failure): \(detail)", retryAfter: nil)))
+                let reason = "\(failure): \(String(decoding: bytes, as: UTF8.self))"
+                answers.append((completion.token, .unavailable(reason: reason, retryAfter: nil)))
                 continue
             }
-            let retryAfter = pool.withText(completion.retryAfter) { Self.bytes($0) }
+            let retryAfter = pool.withText(completion.retryAfter) { $0.text }
             let answer = MessageAnswer(
-                status: completion.status,
-                retryAfter: retryAfter.isEmpty ? nil : String(decoding: retryAfter, as: UTF8.self), body: bytes,
+                status: completion.status, retryAfter: retryAfter.isEmpty ? nil : retryAfter, body: bytes,
                 now: wall.milliseconds)
             answers.append((completion.token, answer))
         }
@@ -79,12 +77,6 @@ public final class MessageCalls {
 
     /// Forgets all calls and closes the connections.
     public func close() { pool.close() }
-
-    private static func bytes(_ span: RawSpan) -> [UInt8] {
-        var bytes: [UInt8] = []
-        bytes.append(copying: span)
-        return bytes
-    }
 
     private func sign(at seconds: Int64) {
         guard seconds > tokenEnd - Self.renewalSeconds || tokenEnd > seconds + 2 * HubClient.tokenLifetimeSeconds

@@ -24,6 +24,9 @@ package struct XMLElement: Sendable, Hashable {
     /// Whether the element says that it has no value (`i:nil="true"`).
     package var isNil: Bool { attributes["nil"] == "true" }
 
+    /// Its text; `nil` when it is empty or the element has no value.
+    package var value: String? { isNil || text.isEmpty ? nil : text }
+
     /// Reads a document; throws with what is wrong with it and where.
     ///
     /// A document type is refused: the hub sends none, and entities can grow without bound. The declaration's encoding is

@@ -1,3 +1,4 @@
+import HeraldHub
 import HeraldText
 import Testing
 
@@ -43,6 +44,6 @@ struct TagExpressionTests {
     @Test("accept system tags, which a registration must not have")
     func systemTags() throws {
         _ = try TagExpression(parsing: "$InstallationId:{a-b} || $UserId:{c}")
-        #expect(HubTag.mistake(in: "$UserId:{c}") != nil)
+        #expect(throws: InvalidArgument.self) { try HubTags.checked(["$UserId:{c}"]) }
     }
 }

@@ -101,7 +101,7 @@ package final class HubBackend: Sendable {
         _ text: String, on platform: PushPlatform, to tags: String, users: [String]
     ) -> Reply {
         do {
-            try HubTags.check(users.map { "username:" + $0 })
+            _ = try HubTags.checked(users.map { "username:" + $0 })
         } catch {
             return .failure(400, "no user can have this name: \(error)")
         }

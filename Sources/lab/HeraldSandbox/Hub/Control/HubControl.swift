@@ -1,50 +1,33 @@
 import HeraldHTTP
 import HeraldText
 
-/// The addresses beside the hub: the feedback container, and the sandbox's controls for this machine alone.
-enum HubControl: Equatable {
-    case misbehaviour
-    case calls
-    case inbox(handle: String)
-    case feedback
-    case feedbackBlob(name: String)
+/// What lies below `sandbox`, beside the hub: the feedback container, and the sandbox's controls for this machine alone.
+struct HubControl {
+    let request: HTTPRequest
+    let containerURL: String
+    /// The container answers only with it.
+    let signature: String
 
-    /// The control at a path; `nil` for paths of the hub.
-    init?(_ segments: [String]) {
-        guard segments.first == "sandbox" else { return nil }
-        switch (segments.dropFirst().first, segments.count) {
-        case ("misbehaviour", 2): self = .misbehaviour
-        case ("calls", 2): self = .calls
-        case ("inbox", 3): self = .inbox(handle: segments[2])
-        case ("feedback", 2): self = .feedback
-        case ("feedback", 3): self = .feedbackBlob(name: segments[2])
-        default: return nil
-        }
-    }
-
-    /// The answer; the container answers only with its signature.
-    func response(to request: HTTPRequest, containerURL: String, signature: String, state: inout HubState)
-        -> HTTPResponse
-    {
-        switch self {
-        case .feedback, .feedbackBlob:
-            var answer = feedback(request, containerURL: containerURL, signature: signature, state: state)
+    /// The answer at a path below `sandbox`; `nil` where nothing is.
+    func response(at path: [String], state: inout HubState) -> HTTPResponse? {
+        switch (path.first, path.count) {
+        case ("feedback", 1...2):
+            var answer = feedback(blob: path.dropFirst().first, state)
             answer.headers.append(name: "x-ms-version", value: request.headers["x-ms-version"] ?? "2018-03-28")
             if let id = request.headers["x-ms-client-request-id"] {
                 answer.headers.append(name: "x-ms-client-request-id", value: id)
             }
             return answer
-        case .misbehaviour, .calls, .inbox:
+        case ("misbehaviour", 1), ("calls", 1), ("inbox", 2):
             guard request.isFromLoopback else {
                 return .text("only this machine may control the sandbox\n", status: 403)
             }
-            return control(request, state: &state).response(for: request)
+            return control(path, state: &state).response(for: request)
+        default: return nil
         }
     }
 
-    private func feedback(
-        _ request: HTTPRequest, containerURL: String, signature: String, state: HubState
-    ) -> HTTPResponse {
+    private func feedback(blob: String?, _ state: HubState) -> HTTPResponse {
         func value(_ name: String) -> String { request.target.values(of: name).first ?? "" }
         guard request.target.values(of: "sig") == [signature] else {
             return FeedbackBlob.failure(403, "AuthenticationFailed")
@@ -52,8 +35,8 @@ enum HubControl: Equatable {
         guard request.method == "GET" || request.method == "HEAD" else {
             return FeedbackBlob.failure(405, "UnsupportedHttpVerb")
         }
-        if case .feedbackBlob(let name) = self {
-            return state.feedback[name]?.response(method: request.method, request.headers)
+        if let blob {
+            return state.feedback[blob]?.response(method: request.method, request.headers)
                 ?? FeedbackBlob.failure(404, "BlobNotFound")
         }
         guard value("comp") == "list" else { return FeedbackBlob.failure(400, "InvalidQueryParameterValue") }
@@ -64,15 +47,14 @@ enum HubControl: Equatable {
             status: 200, headers: ["Content-Type": FeedbackBlob.mediaType], body: Array(text.utf8))
     }
 
-    private func control(_ request: HTTPRequest, state: inout HubState) -> Reply {
-        switch (self, request.method) {
-        case (.misbehaviour, _):
-            return state.rules.reply(to: request)
-        case (.calls, "GET"): return .lines(state.sends.elements.map(\.jsonLine))
-        case (.calls, "DELETE"):
+    private func control(_ path: [String], state: inout HubState) -> Reply {
+        switch (path[0], request.method) {
+        case ("misbehaviour", _): return state.rules.reply(to: request)
+        case ("calls", "GET"): return .lines(state.sends.elements.map(\.jsonLine))
+        case ("calls", "DELETE"):
             state.sends.removeAll()
             return .ok
-        case (.inbox(let handle), "GET"): return .json(.array(state.deliveries(ofHandle: handle).map(\.json)))
+        case ("inbox", "GET"): return .json(.array(state.deliveries(ofHandle: path[1]).map(\.json)))
         default: return .notAllowed(request)
         }
     }

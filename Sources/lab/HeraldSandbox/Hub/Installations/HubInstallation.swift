@@ -1,3 +1,4 @@
+import HeraldHub
 import HeraldText
 
 /// An installation: a device with its native registration and one for each of its templates.
@@ -131,7 +132,7 @@ struct HubInstallation: Sendable {
             throw InvalidArgument("platform: one of \(HubPlatform.allCases.map(\.rawValue).joined(separator: ", "))")
         }
         var native = HubRegistration(
-            platform: platform, handle: "", tags: try HubRegistration.tags(Self.texts(document["tags"], "tags")))
+            platform: platform, handle: "", tags: try HubTags.checked(Self.texts(document["tags"], "tags")))
         try Self.read(document["pushChannel"], of: platform, into: &native)
         if let text = document["expirationTime"]?.text {
             guard let moment = HubTime.parse(text) else { throw InvalidArgument("expirationTime is no date: \(text)") }
@@ -145,7 +146,7 @@ struct HubInstallation: Sendable {
             var registration = native
             let tags = try Self.texts(template["tags"], "tags")
             registration.tags =
-                try HubRegistration.tags(native.tags + tags.filter { $0 != name }) + tags.filter { $0 == name }
+                try HubTags.checked(native.tags + tags.filter { $0 != name }) + tags.filter { $0 == name }
             let headers = (template["headers"]?.members ?? [:]).sorted { $0.key < $1.key }
             registration.template = .init(
                 name: name, body: body, headers: headers.map { HubHeader(name: $0.key, value: $0.value.text ?? "") })

@@ -40,7 +40,7 @@ extension HubRegistration {
             if field != platform.identity { handleDetails[field] = value }
         }
         handle = try Self.normalised(contract.text(platform.identity) ?? "", of: platform)
-        tags = try Self.tags(contract.text("Tags") ?? "")
+        tags = try HubTags.checked(HubTags.list(contract.text("Tags")))
         pushVariables = contract.text("PushVariables")
         if let text = contract.text("ExpirationTime") {
             guard let moment = HubTime.parse(text) else { throw InvalidArgument("ExpirationTime is no date: \(text)") }
@@ -65,24 +65,6 @@ extension HubRegistration {
             throw InvalidArgument("the DeviceToken is no even number of hexadecimal digits")
         }
         return handle.uppercased()
-    }
-
-    /// The tags of a comma-separated text, without repetitions.
-    static func tags(_ text: String) throws(InvalidArgument) -> [String] {
-        try tags(text.split(separator: ",").map { $0.drop { $0 == " " } }.map { String($0) })
-    }
-
-    /// The tags without repetitions, checked.
-    static func tags(_ list: [String]) throws(InvalidArgument) -> [String] {
-        var tags: [String] = []
-        for tag in list where !tags.contains(tag) {
-            if let mistake = HubTag.mistake(in: tag) { throw InvalidArgument("the registration has \(mistake)") }
-            tags.append(tag)
-        }
-        guard tags.count <= HubTags.countLimit else {
-            throw InvalidArgument("the registration has more than \(HubTags.countLimit) tags")
-        }
-        return tags
     }
 
     /// The content's element, in the order that the SDKs' readers need and without a space between elements.
@@ -129,9 +111,5 @@ struct DataContract {
 
     subscript(_ field: String) -> XMLElement? { elements[field] }
 
-    /// The text of a member; nil when it is absent, empty or `i:nil="true"`.
-    func text(_ field: String) -> String? {
-        guard let element = elements[field], !element.isNil, !element.text.isEmpty else { return nil }
-        return element.text
-    }
+    func text(_ field: String) -> String? { elements[field]?.value }
 }

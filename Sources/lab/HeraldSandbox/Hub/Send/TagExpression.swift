@@ -1,4 +1,3 @@
-internal import HeraldBytes
 import HeraldHub
 import HeraldText
 
@@ -93,9 +92,9 @@ indirect enum TagExpression: Sendable, Equatable {
             }
             let tag = String(decoding: rest.prefix { !" \t|&!()".utf8.contains($0) }, as: UTF8.self)
             rest = rest.dropFirst(tag.utf8.count)
-            if let mistake = HubTag.mistake(in: tag, isOfSystem: tag.hasPrefix("$")) {
-                throw InvalidArgument("the tag expression has \(mistake)")
-            }
+            // System tags can be sent to, but not set.
+            let isOfSystem = ["$InstallationId:{", "$UserId:{"].contains { tag.hasPrefix($0) } && tag.hasSuffix("}")
+            if !isOfSystem || tag.utf8.count > HubTags.lengthLimit { try HubTags.check(tag) }
             return .tag(tag)
         }
 
@@ -107,24 +106,5 @@ indirect enum TagExpression: Sendable, Equatable {
         }
 
         mutating func skipSpace() { rest = rest.drop { $0 == 0x20 || $0 == 0x09 } }
-    }
-}
-
-/// The rules for a tag.
-enum HubTag {
-    /// The fault of a tag, as a phrase after "has"; `nil` for a valid tag.
-    ///
-    /// System tags (`$InstallationId:{…}`, `$UserId:{…}`) can be sent to, but not set.
-    static func mistake(in tag: String, isOfSystem: Bool = false) -> String? {
-        guard !tag.isEmpty else { return "an empty tag" }
-        guard tag.utf8.count <= HubTags.lengthLimit else {
-            return "a tag of more than \(HubTags.lengthLimit) characters"
-        }
-        if isOfSystem {
-            let isKnown = ["$InstallationId:{", "$UserId:{"].contains { tag.hasPrefix($0) } && tag.hasSuffix("}")
-            return isKnown ? nil : "a tag of the system that does not exist"
-        }
-        return tag.utf8.allSatisfy(ASCIISet.tag.contains)
-            ? nil : "a tag with a character beside A-Z a-z 0-9 _ @ # . : -"
     }
 }
