@@ -104,8 +104,6 @@ package struct BatchWriter: Sendable {
 
     /// Whether ``write(_:now:)`` may be called.
     package var isReady: Bool { state.name == .ready }
-    /// Whether only ``claim(now:)`` may be called.
-    package var isLost: Bool { state.name == .lost }
 
     package mutating func takeActions() -> [Action] {
         defer { actions = [] }

@@ -52,9 +52,6 @@ package final class JobDriver<IO: JobIO> {
         for action in machine.takeActions() { io.perform(action) }
     }
 
-    /// Gives the machine an input of its own.
-    package func input(_ body: (inout IO.Machine) -> Void) { body(&machine) }
-
     /// Works until the job has ended.
     package func run() {
         while true {

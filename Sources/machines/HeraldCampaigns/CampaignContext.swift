@@ -68,7 +68,6 @@ package struct CampaignContext: Sendable {
             requests: partitions.filter { topics.requests.contains($0.key) }, retries: retries)
     }
 
-    /// A reader of the campaigns topic.
     package func campaigns(_ layout: Layout) throws -> CampaignReader {
         try CampaignReader(properties: readerProperties, topic: topics.campaigns, partitions: layout.campaigns)
     }

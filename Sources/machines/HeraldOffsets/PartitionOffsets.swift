@@ -7,7 +7,6 @@ internal import HeraldTools
 
 /// Where a group stands in a partition, and what there is of it.
 package struct PartitionOffsets: Sendable, Equatable {
-    /// The partition.
     package var partition: TopicPartition
     /// `nil`: the group has no offset.
     package var committed: Int64?
@@ -105,7 +104,6 @@ package final class OffsetSurvey {
         return (context.topics.requests + retries.sorted()).flatMap(partitions)
     }
 
-    /// The identity of the cluster.
     var cluster: String { surveyor.queries.clusterID ?? "" }
     /// The group without a member: what commits for it is in no generation.
     var groupMetadata: GroupMetadata? { surveyor.groupMetadata() }

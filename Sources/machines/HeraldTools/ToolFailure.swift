@@ -19,7 +19,6 @@ package struct ToolFailure: Error, Sendable, Equatable, CustomStringConvertible 
         self.detail = detail
     }
 
-    /// A Kafka error alone.
     package init(_ error: KafkaError) {
         self.init(error.words, kind: Self.kind(of: error), detail: Self.detail(of: error))
     }
@@ -50,7 +49,6 @@ package struct ToolFailure: Error, Sendable, Equatable, CustomStringConvertible 
         }
     }
 
-    /// The brokers have no transactions.
     package init(noTransactions error: KafkaError) {
         self.init(
             "the brokers have no transactions (\(error)), and this needs them: what is published and the mark that "
@@ -58,7 +56,6 @@ package struct ToolFailure: Error, Sendable, Equatable, CustomStringConvertible 
                 + "(delivery.guarantee: at-least-once), replays and campaigns cannot.")
     }
 
-    /// Any error as sentences.
     package init(saying error: any Error) {
         switch error {
         case let failure as ToolFailure: self = failure

@@ -59,6 +59,8 @@ final class CampaignBench {
     private(set) var published: [String] = []
     private var notified: Set<String> = []
     private(set) var index = CampaignIndex()
+    /// What a transaction of others lets publishers read of the campaigns topic, as long as it is open.
+    var readable: CampaignIndex?
     private(set) var audits: [String] = []
     /// The number of recipients in each transaction.
     private(set) var batches: [Int] = []
@@ -226,7 +228,7 @@ final class CampaignBench {
         switch publisher.machine.phase.name {
         case .placing, .readingBack, .counting: publisher.machine.campaignSeen(campaign, now: moment)
         case .opening, .publishing, .closing:
-            publisher.machine.campaignSeen(campaign, now: moment)
+            publisher.machine.campaignSeen((readable ?? index).campaign(Self.name), now: moment)
             publisher.isHeld = (campaign?.state ?? .running) != .running
             tellOutcomes(publisher)
         case .idle, .looking, .watching, .claiming, .learning, .finishing, .resting, .ended: break

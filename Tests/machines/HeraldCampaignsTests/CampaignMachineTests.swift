@@ -219,6 +219,18 @@ struct CampaignMachineTests {
         #expect(bench.published.isEmpty)
     }
 
+    @Test("It publishes nothing before it has read its own start, in front of which a pause may lie")
+    func unreadStart() throws {
+        let bench = try Bench(3)
+        bench.readable = bench.index
+        let publisher = bench.start()
+        bench.pass(1_000, publisher)
+        #expect(bench.published.isEmpty && publisher.phase == .publishing && bench.waits(publisher) == .reading)
+        bench.readable = nil
+        bench.pass(100, publisher)
+        #expect(bench.published.count == 3)
+    }
+
     @Test("A pause written while the campaign begins holds: the publisher's own record does not end it")
     func pauseInBeginning() throws {
         for actions in 0..<20 {

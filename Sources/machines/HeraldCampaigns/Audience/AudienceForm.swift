@@ -31,10 +31,9 @@ package enum AudienceDelimiter: String, CaseIterable, Sendable {
 
     /// The delimiter that the text names, by its name or by itself.
     package init?(_ text: String) {
-        guard let found = Self.allCases.first(where: { text == $0.rawValue || text == $0.character }) else {
-            if text != "\\t" { return nil }
-            self = .tab
-            return
+        let name = text == "\\t" ? "\t" : text
+        guard let found = Self.allCases.first(where: { name == $0.rawValue || name == $0.character }) else {
+            return nil
         }
         self = found
     }

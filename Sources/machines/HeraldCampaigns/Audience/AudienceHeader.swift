@@ -8,7 +8,6 @@ struct AudienceHeader {
     static let unreached = ["why", "pns", "reason", "status", "detail", "completedAt"].map { "unreached_\($0)" }
 
     let names: [String]
-    /// Whether its bytes are UTF-8.
     let isUTF8: Bool
 
     init(_ fields: [CSVScanner.Field], of bytes: RawSpan) {
@@ -34,7 +33,6 @@ struct AudienceHeader {
                 : "the audience has no column \(SafeText.quoted(wanted))", wanted)
     }
 
-    /// The column of this name.
     func column(_ name: String) throws(ToolFailure) -> Int {
         if let index = try index(of: name) { return index }
         throw missing("the message uses {{\(name)}}, which is no column of the audience", name)

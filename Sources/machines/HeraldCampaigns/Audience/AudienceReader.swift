@@ -99,7 +99,8 @@ struct AudienceReader {
                 if isRuled, isRowCount { continue }
                 // Empty cells at a line's end may be missing, and there may be more of them than columns.
                 guard csv.fields.dropFirst(columnCount).allSatisfy({ cell($0).isEmpty }) else {
-                    return .wrong("has \(Self.counted(csv.fields.count, "field")); the header has \(columnCount)")
+                    return .wrong(
+                        "has \(CampaignWords.counted(csv.fields.count, "field")); the header has \(columnCount)")
                 }
                 return .good
             }
@@ -323,6 +324,4 @@ struct AudienceReader {
         nextLine += 1
         return .wrong(Self.tooLong)
     }
-
-    private static func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
 }

@@ -27,9 +27,9 @@ package struct AudienceEncoding: Sendable, Equatable {
             let bytes = Array(chunk[..<(kept + count)])
             if bytes.isEmpty { return try copy.finished() }
             var text: [UInt8] = []
-            let outcome = converter.convert(bytes, into: &text)
+            let rest = converter.convert(bytes, into: &text)
             line += text.count { $0 == UInt8(ascii: "\n") }
-            guard case .converted(let rest) = outcome, rest == 0 || count > 0 else {
+            guard let rest, rest == 0 || count > 0 else {
                 throw ToolFailure("the audience is not \(name): line \(line) has bytes that are no character of it")
             }
             try copy.append(text)

@@ -4,14 +4,6 @@ internal import Glibc
 ///
 /// It closes its handle. One thread.
 final class EncodingConverter {
-    /// What became of some bytes.
-    enum Outcome: Equatable {
-        /// All are converted, but for so many at their end that begin a character.
-        case converted(rest: Int)
-        /// These at this place are no character of the encoding.
-        case wrong(at: Int)
-    }
-
     private static let pieceBytes = 65_536
     private static let nameBytes = 40
 
@@ -29,7 +21,9 @@ final class EncodingConverter {
     deinit { iconv_close(handle) }
 
     /// Appends the text of these bytes; what begins a character at their end has to come again with the next ones.
-    func convert(_ bytes: [UInt8], into text: inout [UInt8]) -> Outcome {
+    ///
+    /// - Returns: how many bytes these are; `nil` where some are no character of the encoding.
+    func convert(_ bytes: [UInt8], into text: inout [UInt8]) -> Int? {
         var input = bytes
         var piece = [CChar](repeating: 0, count: Self.pieceBytes)
         return input.withUnsafeMutableBytes { input in
@@ -45,10 +39,10 @@ final class EncodingConverter {
                 }
                 text.append(contentsOf: piece[..<written].map { UInt8(bitPattern: $0) })
                 switch error {
-                case 0: return .converted(rest: 0)
+                case 0: return 0
                 case E2BIG: continue
-                case EINVAL: return .converted(rest: left)
-                default: return .wrong(at: input.count - left)
+                case EINVAL: return left
+                default: return nil
                 }
             }
         }
@@ -58,7 +52,7 @@ final class EncodingConverter {
     static func text(_ bytes: [UInt8], in name: String) -> String? {
         guard let converter = EncodingConverter(name) else { return nil }
         var text: [UInt8] = []
-        guard converter.convert(bytes, into: &text) == .converted(rest: 0) else { return nil }
+        guard converter.convert(bytes, into: &text) == 0 else { return nil }
         return String(validating: text, as: UTF8.self)
     }
 }

@@ -91,7 +91,7 @@ package struct CampaignIndex: Sendable {
         return nil
     }
 
-    /// Takes a record's value; whether it is one that can be. What is not changes nothing.
+    /// Takes a record's value, unless it is none that can be; whether it was taken.
     private static func read<Record: Decodable>(
         _ value: [UInt8]?, into record: inout Record?, _ isSound: (Record) -> Bool
     ) -> Bool {

@@ -260,7 +260,6 @@ package struct AudiencePublication: PublicationWork {
         pace?.outcomes = count
     }
 
-    /// The outcomes that are waited for.
     package var openOutcomes: JobWaitReason.Outcomes {
         JobWaitReason.Outcomes(
             open: progress.open, retrying: pace?.silenceFacts?.retries.map { min($0.retrying, progress.open) },

@@ -48,7 +48,6 @@ struct CampaignPace: Sendable {
     /// The outcomes that are still to come of what is published.
     var open: Int { max(0, admission.expected - outcomes.known) }
 
-    /// Whether all outcomes of what is published are known.
     var isAllKnown: Bool { outcomes.known >= admission.expected }
 
     /// What is known of why no outcome comes.

@@ -22,7 +22,6 @@ package struct OutcomeSilence: Sendable {
     enum Question: Sendable, Equatable {
         /// What waits in the retry topics.
         case retries
-        /// Whether workers deliver.
         case workers
     }
 

@@ -23,7 +23,6 @@ package struct PublishProgress: Sendable {
     /// The outcomes that are still to come of what is published.
     package var open: Int { max(0, events * outcomesPerEvent - outcomes.known) }
 
-    /// The outcomes of recipients that are not published.
     package var unpublished: Int { max(0, recipients - published) * outcomesPerEvent }
 
     /// What is known and was not delivered.

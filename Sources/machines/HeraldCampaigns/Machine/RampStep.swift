@@ -78,7 +78,6 @@ package struct RampStep: Equatable, Sendable {
 package struct RampWait: Codable, Equatable, Sendable {
     /// The step's number, from 1.
     package var step: Int
-    /// The recipients of the step.
     package var recipients: Int
     /// Outcomes that are not known yet.
     package var open: Int

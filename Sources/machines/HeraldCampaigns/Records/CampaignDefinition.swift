@@ -5,7 +5,6 @@
 package struct CampaignDefinition: Codable, Equatable, Sendable {
     /// The name, which is the events' `campaign` and part of their ids.
     package var name: String
-    /// The template of the message.
     package var message: String
     /// The push services of each event, names that the settings allow.
     package var pns: [String]

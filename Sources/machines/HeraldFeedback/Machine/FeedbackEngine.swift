@@ -190,7 +190,6 @@ package struct FeedbackEngine {
         return max(first, turn)
     }
 
-    /// Takes an answer.
     package mutating func answered(_ token: UInt64, _ answer: MessageAnswer, now: MonotonicTime, wall: WallTime) {
         guard inFlight.remove(token) != nil, let message = messages[token] else { return }
         switch answer {

@@ -32,18 +32,16 @@ package struct DeadLetterEntry: Sendable {
         self.foreignTopic = foreignTopic
     }
 
-    package mutating func fill(_ message: borrowing Message) {
-        partition = message.partition
-        offset = message.offset
-        timestamp = WallTime(milliseconds: message.timestampMilliseconds)
-        key = message.withKey { Self.bytes($0) }
-        value = message.withValue { Self.bytes($0) }
-        headers.removeAll()
+    package mutating func fill(_ message: Message) {
+        // Its room is used again.
         var list = HeaderList()
         swap(&list, &headers)
+        list.removeAll()
         message.forEachHeader { list.append(name: $0, value: $1) }
-        swap(&list, &headers)
-        noteFilled()
+        fill(
+            partition: message.partition, offset: message.offset,
+            timestamp: WallTime(milliseconds: message.timestampMilliseconds), key: message.keyCopy,
+            value: message.valueCopy, headers: list)
     }
 
     package mutating func fill(
@@ -55,17 +53,8 @@ package struct DeadLetterEntry: Sendable {
         self.key = key
         self.value = value
         self.headers = headers
-        noteFilled()
-    }
-
-    private mutating func noteFilled() {
         isDecoded = false
         if isForeign { foreign = ForeignHeaders(headers) }
-    }
-
-    private static func bytes(_ span: RawSpan?) -> [UInt8]? {
-        guard let span else { return nil }
-        return span.withUnsafeBytes { Array($0) }
     }
 
     /// Its place, as commands write it: `PARTITION:OFFSET`.

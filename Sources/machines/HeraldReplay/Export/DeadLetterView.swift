@@ -26,7 +26,6 @@ package struct DeadLetterView: Sendable {
     package private(set) var stackTrace: String?
     /// The calls, the oldest first.
     package private(set) var history: [AttemptEntry]
-    /// What became of it.
     package let fate: LetterFate
     /// Until when it is worth sending.
     package let expiresAt: WallTime?

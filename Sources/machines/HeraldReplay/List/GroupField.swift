@@ -54,10 +54,9 @@ package enum GroupField: String, CaseIterable, Sendable {
             if isAbsent { return .text(.reason, .absent) }
             guard reasons == .anyException || DeadLetterReason(rawValue: text) != nil else { return nil }
             return .text(.reason, .oneOf([Array(text.utf8)]))
-        case .detail: return Self.condition(.detail, isAbsent ? nil : text)
-        case .topic: return Self.condition(.topic, isAbsent ? nil : text)
-        case .campaign: return Self.condition(.campaign, isAbsent ? nil : text)
-        case .source: return Self.condition(.source, isAbsent ? nil : text)
+        case .detail, .topic, .campaign, .source:
+            let test: Condition.TextTest = isAbsent ? .absent : .oneOf([Array(text.utf8)])
+            return WhereField(rawValue: rawValue).map { .text($0, test) }
         case .pns: return .service(isAbsent ? .absent : .oneOf([Array(text.lowercased().utf8)]))
         case .status:
             if isAbsent { return .number(.field(.status), .absent) }
@@ -66,9 +65,5 @@ package enum GroupField: String, CaseIterable, Sendable {
             guard let moment = RFC3339.parse(Array("\(text):00:00Z".utf8).span.bytes) else { return nil }
             return .number(.hourSinceEpoch, .oneOf([moment.milliseconds / Milliseconds.hours(1).count]))
         }
-    }
-
-    private static func condition(_ field: WhereField, _ text: String?) -> Condition {
-        .text(field, text.map { .oneOf([Array($0.utf8)]) } ?? .absent)
     }
 }

@@ -19,7 +19,6 @@ struct LetterBatch: Sendable {
     /// What is written in one transaction.
     enum Part: Sendable {
         case letters([Letter])
-        /// These are resolved.
         case resolved(partition: Int32, offsets: [Int64])
     }
 

@@ -61,7 +61,6 @@ struct ReplayPace: Sendable {
         returned.batch += count
     }
 
-    /// These are published.
     mutating func published(_ replays: [ReplayRules.Replay]) {
         if hasOutcomes, patience > .zero { for replay in replays { outcomes.expect(replay) } }
         publishedInBatch += replays.count

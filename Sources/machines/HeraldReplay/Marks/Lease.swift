@@ -4,7 +4,6 @@ package import HeraldTools
 /// The job that works on the dead letters now: one record of the state topic, written again and again while the job
 /// lives.
 package struct Lease: Codable, Equatable, Sendable {
-    /// The job.
     package var job: String
     /// The user and the machine.
     package var owner: String
@@ -15,9 +14,9 @@ package struct Lease: Codable, Equatable, Sendable {
     /// When the job began, epoch milliseconds.
     package var since: Int64
     /// Rises with each writing: two looks show whether the job is alive, whatever clocks say.
-    package var beat: Int
+    package var beat = 0
     /// Whether the job has ended.
-    package var isOver: Bool
+    package var isOver = false
 
     /// The record's key.
     package static let key = "lease"
@@ -39,21 +38,13 @@ package struct Lease: Codable, Equatable, Sendable {
         if process.hasEnded { return .ended }
         return process.isCertainlyAlive ? .living : .unknown
     }
+}
 
+extension Lease {
     /// Reads the value of a record; `nil` when it says nothing that can be so.
     package init?(decoding value: [UInt8]) {
         guard let lease = try? JSONDecoder().decode(Self.self, from: Data(value)), SoundNumber.isMoment(lease.since)
         else { return nil }
         self = lease
-    }
-
-    init(job: String, owner: String, process: ProcessIdentity, work: String, since: Int64) {
-        self.job = job
-        self.owner = owner
-        self.process = process
-        self.work = work
-        self.since = since
-        beat = 0
-        isOver = false
     }
 }

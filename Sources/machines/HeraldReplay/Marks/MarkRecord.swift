@@ -16,7 +16,6 @@ package struct MarkRecord: Codable, Equatable, Sendable {
 
     /// What became of them.
     package var state: State
-    /// The job that did it.
     package var job: String
     /// When, epoch milliseconds.
     package var at: Int64

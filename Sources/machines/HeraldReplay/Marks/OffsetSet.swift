@@ -1,9 +1,9 @@
 /// A set of a partition's offsets: one bit each, between the first and the last that are in it.
 package struct OffsetSet: Sendable, Equatable {
     private static let bitsPerPage: Int64 = 32_768
+    private static let emptyPage = [UInt64](repeating: 0, count: Int(bitsPerPage / 64))
     /// Pages of bits by their number: dead letters that are far apart cost nothing between them.
     private var pages: [Int64: [UInt64]] = [:]
-    package private(set) var count = 0
 
     package init() {}
 
@@ -26,34 +26,11 @@ package struct OffsetSet: Sendable, Equatable {
         }
     }
 
-    /// Puts the offset in; whether it was not in it before.
-    ///
-    /// Negative ones are left out.
-    @discardableResult
-    package mutating func insert(_ offset: Int64) -> Bool {
-        guard offset >= 0 else { return false }
+    /// Puts the offset in; negative ones are left out.
+    package mutating func insert(_ offset: Int64) {
+        guard offset >= 0 else { return }
         let bit = Int(offset % Self.bitsPerPage)
-        let mask: UInt64 = 1 << UInt64(bit & 63)
-        return update(offset / Self.bitsPerPage) { page in
-            guard page[bit >> 6] & mask == 0 else { return 0 }
-            page[bit >> 6] |= mask
-            return 1
-        } == 1
-    }
-
-    package mutating func remove(_ offset: Int64) {
-        guard contains(offset) else { return }
-        let bit = Int(offset % Self.bitsPerPage)
-        _ = update(offset / Self.bitsPerPage) { page in
-            page[bit >> 6] &= ~(1 << UInt64(bit & 63))
-            return -1
-        }
-    }
-
-    private mutating func update(_ number: Int64, _ body: (inout [UInt64]) -> Int) -> Int {
-        let change = body(&pages[number, default: [UInt64](repeating: 0, count: Int(Self.bitsPerPage / 64))])
-        count += change
-        return change
+        pages[offset / Self.bitsPerPage, default: Self.emptyPage][bit >> 6] |= 1 << UInt64(bit & 63)
     }
 
     /// The smallest and the largest offset; `nil` when it is empty.

@@ -1,4 +1,3 @@
-internal import FoundationEssentials
 internal import HeraldBytes
 package import HeraldEvents
 package import HeraldText
@@ -69,47 +68,27 @@ package enum Correction: Sendable, Equatable {
 }
 
 /// What a value says that is no event, member by member: a correction changes some, and the others were there before.
+///
+/// What is of another type than it should be counts as not said.
 private struct SaidMembers {
-    private(set) var user: String?
-    private(set) var message: String?
-    private(set) var pushServices: [String] = []
+    let user: String?
+    let message: String?
+    let pushServices: [String]
 
     init?(_ value: [UInt8]) {
-        guard let object = try? JSONDecoder().decode(Object.self, from: Data(value)) else { return nil }
-        let event = object.data ?? object.members
-        user = event.user
-        message = event.message
-        pushServices = event.pushServices
-    }
-
-    /// The event, or the CloudEvent that carries it.
-    private struct Object: Decodable {
-        private enum Key: CodingKey { case data }
-
-        var members: Members
-        var data: Members?
-
-        init(from decoder: any Decoder) throws {
-            members = try Members(from: decoder)
-            data = try? decoder.container(keyedBy: Key.self).decode(Members.self, forKey: .data)
-        }
-    }
-
-    /// What is of another type than it should be counts as not said.
-    private struct Members: Decodable {
-        private enum Key: CodingKey { case user, message, pns }
-
-        var user: String?
-        var message: String?
-        var pushServices: [String]
-
-        init(from decoder: any Decoder) throws {
-            let members = try decoder.container(keyedBy: Key.self)
-            user = try? members.decode(String.self, forKey: .user)
-            message = try? members.decode(String.self, forKey: .message)
-            pushServices =
-                (try? members.decode([String].self, forKey: .pns))
-                ?? (try? members.decode(String.self, forKey: .pns)).map { [$0] } ?? []
+        guard case .object(let outer)? = try? JSONValue(value.span.bytes) else { return nil }
+        // The event, or the CloudEvent that carries it.
+        var members = outer
+        if case .object(let data)? = outer.last(where: { $0.name == "data" })?.value { members = data }
+        func text(_ value: JSONValue?) -> String? { if case .string(let text)? = value { text } else { nil } }
+        func member(_ name: String) -> JSONValue? { members.last { $0.name == name }?.value }
+        user = text(member("user"))
+        message = text(member("message"))
+        if case .array(let values)? = member("pns") {
+            let names = values.compactMap(text)
+            pushServices = names.count == values.count ? names : []
+        } else {
+            pushServices = text(member("pns")).map { [$0] } ?? []
         }
     }
 }

@@ -39,7 +39,6 @@ package struct ReplayContext: Sendable {
             maximumReplays: maximumReplays, requestTopics: topics.requests, decoder: decoder, foreign: foreign)
     }
 
-    /// The topic whose dead letters these are.
     package var deadLetterTopic: String { foreign?.name ?? topics.deadLetter }
 
     /// The topic that is watched for what comes back as a new dead letter, because others read what is replayed and report

@@ -19,7 +19,6 @@ package struct Replayer: Sendable {
     /// Whether it is known what was replayed before: without a state topic nothing was.
     package var hasState: Bool { !layout.state.isEmpty }
 
-    /// The partitions of the dead-letter topic.
     package var deadLetterPartitions: [Int32] { layout.deadLetters }
 
     /// Goes through the dead letters that a selection means, up to the present ends.

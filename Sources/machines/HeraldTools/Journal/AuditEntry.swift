@@ -38,7 +38,6 @@ package struct AuditEntry: Codable, Equatable, Sendable {
         self.by = by
     }
 
-    /// Its JSON.
     package func encoded() -> [UInt8] { RecordJSON.encoded(self) }
 }
 

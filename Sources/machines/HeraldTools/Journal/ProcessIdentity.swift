@@ -6,7 +6,6 @@ package struct ProcessIdentity: Codable, Equatable, Sendable {
     package var boot: String
     /// The namespace in which the number counts.
     package var namespace: String
-    /// Its number.
     package var id: Int32
     /// When it started, in the kernel's ticks.
     package var started: String
@@ -19,7 +18,6 @@ package struct ProcessIdentity: Codable, Equatable, Sendable {
         self.started = started
     }
 
-    /// This process.
     package static let current = ProcessIdentity(
         boot: read("/proc/sys/kernel/random/boot_id").filter { !$0.isWhitespace },
         namespace: target(of: "/proc/self/ns/pid"), id: getpid(), started: start(of: getpid()) ?? "")

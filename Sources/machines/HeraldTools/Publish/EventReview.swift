@@ -107,7 +107,6 @@ struct EventMember: Sendable {
         case identity
         /// Beside the message.
         case event
-        /// In its options.
         case options
         /// Beside a CloudEvent's data.
         case envelope

@@ -13,7 +13,6 @@ package enum SoundNumber {
         Int32(name).flatMap { $0 >= 0 && "\($0)" == name ? $0 : nil }
     }
 
-    /// Offsets by partition.
     package static func areOffsets(_ offsets: [String: Int64]) -> Bool {
         offsets.allSatisfy { name, offset in offset >= 0 && partition(name) != nil }
     }

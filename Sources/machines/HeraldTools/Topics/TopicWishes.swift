@@ -42,7 +42,7 @@ package struct TopicWishes: Sendable, Equatable {
         let requestBytes = names.requests.map { name in
             max(existing[name]?.number(.maxMessageBytes).map(Int.init(clamping:)) ?? newRequestBytes, eventRecordBytes)
         }
-        let failureBytes = max(requestBytes.max() ?? 0, eventRecordBytes)
+        let failureBytes = max(requestBytes.max() ?? 0, eventRecordBytes) + DeliveryHeaders.maximumByteCount
         var topics = (names.requests + [names.results]).map { name in
             WantedTopic(
                 name: name, partitions: partitions, retention: retention,
@@ -53,33 +53,23 @@ package struct TopicWishes: Sendable, Equatable {
             WantedTopic(
                 name: names.retryTopic(delay), partitions: partitions,
                 // What waits longest comes at the end of the time for retries, and must not be deleted before it is due.
-                retention: max(retention, maxElapsed + delay.length),
-                messageBytes: failureBytes + DeliveryHeaders.maximumByteCount,
-                newMessageBytes: failureBytes + DeliveryHeaders.maximumByteCount)
+                retention: max(retention, maxElapsed + delay.length), messageBytes: failureBytes,
+                newMessageBytes: failureBytes)
         }
         topics.append(
             WantedTopic(
-                name: names.deadLetter, partitions: max(partitions, largest),
-                retention: retention,
-                messageBytes: failureBytes + DeliveryHeaders.maximumByteCount,
-                newMessageBytes: failureBytes + DeliveryHeaders.maximumByteCount))
+                name: names.deadLetter, partitions: max(partitions, largest), retention: retention,
+                messageBytes: failureBytes, newMessageBytes: failureBytes))
         // Small, and read as a whole: one partition, whose order says what came first.
-        topics += [names.campaigns, names.state].map { name in
-            WantedTopic(
-                name: name, partitions: 1, retention: retention,
-                messageBytes: Self.headerRoomBytes, newMessageBytes: Self.standardMessageBytes, isCompacted: true)
-        }
-        topics.append(
-            WantedTopic(
-                name: names.audit, partitions: 1,
-                retention: max(retention, Self.auditRetention),
-                messageBytes: Self.headerRoomBytes, newMessageBytes: Self.standardMessageBytes))
-        if wantsFeedback {
+        func small(_ name: String, _ partitions: Int, _ retention: Milliseconds, isCompacted: Bool = false) {
             topics.append(
                 WantedTopic(
-                    name: names.feedback, partitions: partitions, retention: retention,
-                    messageBytes: Self.headerRoomBytes, newMessageBytes: Self.standardMessageBytes))
+                    name: name, partitions: partitions, retention: retention, messageBytes: Self.headerRoomBytes,
+                    newMessageBytes: Self.standardMessageBytes, isCompacted: isCompacted))
         }
+        for name in [names.campaigns, names.state] { small(name, 1, retention, isCompacted: true) }
+        small(names.audit, 1, max(retention, Self.auditRetention))
+        if wantsFeedback { small(names.feedback, partitions, retention) }
         return topics
     }
 

@@ -35,7 +35,6 @@ package struct WorkerStatus: Decodable, Sendable, Equatable {
     package var warnings: [Finding] = []
     package var group = Group(name: "", member: true)
     package var assignment = Assignment(partitions: 0)
-    /// The words of the outages that are on.
     package var outages: [String] = []
     package var version = ""
     /// When the process was started, in seconds since the Unix epoch; absent where that is not known.

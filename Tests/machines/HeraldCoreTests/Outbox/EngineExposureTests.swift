@@ -65,20 +65,6 @@ struct EngineExposureTests {
         #expect(harness.usersInFlight == ["b"])
     }
 
-    @Test("nor do those that wait for room beside a commit")
-    func uncalledBeside() {
-        let harness = harness { $0.maxInFlight = 100 }
-        harness.settle()
-        for _ in 0..<80 { harness.event("a", more: #","expiresAt":"1970-01-01T00:00:00Z""#) }
-        harness.pass(.milliseconds(100))
-        harness.commitEnds(.acknowledged)
-        // The others' commit is under way.
-        harness.pass(.milliseconds(100))
-        harness.pass(.seconds(5))
-        harness.event("b")
-        #expect(harness.usersInFlight == ["b"])
-    }
-
     @Test("without transactions, a missing acknowledgement stops the calls, too")
     func atLeastOnce() {
         let harness = EngineHarness { $0.maxUnrecorded = .seconds(1) }
