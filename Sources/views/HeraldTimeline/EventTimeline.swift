@@ -127,8 +127,12 @@ package struct EventTimeline: Sendable, Equatable {
         }
     }
 
+    package typealias Delay = (
+        record: Origin, reason: String?, detail: String?, until: WallTime?, pushServices: [String]
+    )
+
     /// The newest record of a delay topic that is not followed by anything, with what it waits for.
-    package var delay: (record: Origin, reason: String?, detail: String?, until: WallTime?, pushServices: [String])? {
+    package var delay: Delay? {
         for step in steps.reversed() {
             switch step.kind {
             case .delayed(let reason, let detail, let until, let names):

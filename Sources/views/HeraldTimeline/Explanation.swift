@@ -413,10 +413,7 @@ package struct Explanation: Sendable {
         }
     }
 
-    private mutating func sayDelay(
-        _ delay: (record: Origin, reason: String?, detail: String?, until: WallTime?, pushServices: [String]),
-        _ names: String
-    ) {
+    private mutating func sayDelay(_ delay: EventTimeline.Delay, _ names: String) {
         var text = "\(names): it waits in \(delay.record.topic)"
         if let until = delay.until { text += " until \(until.text)" }
         text += ", \(cause(delay.reason, delay.detail))."

@@ -68,6 +68,6 @@ extension JSONValue {
         return .object(members.filter { $0.name != name } + [.init(name, value)])
     }
 
-    /// The words of a command line.
+    /// A list of texts, such as the words of a command line.
     static func words(_ words: [String]) -> JSONValue { .array(words.map(JSONValue.string)) }
 }

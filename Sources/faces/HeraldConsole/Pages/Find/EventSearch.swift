@@ -37,10 +37,9 @@ struct EventSearch: Sendable {
             // Newest first, because most questions are about the latest event.
             .init("events", .array(shown.reversed().map(Self.object))),
             .init("hidden", .integer(found.timelines.count - shown.count)), .init("isCut", .bool(found.isCut)),
-            .init("gaps", .array(found.gaps.map { .string($0) })), .init("tombstones", .integer(found.tombstoneCount)),
-            .init("isNarrow", .bool(found.isNarrow)),
-            .init("unread", .array(found.unread.map { .string($0) })),
-            .init("strayTopics", .array(found.strayTopics.map { .string($0) })),
+            .init("gaps", .words(found.gaps)), .init("tombstones", .integer(found.tombstoneCount)),
+            .init("isNarrow", .bool(found.isNarrow)), .init("unread", .words(found.unread)),
+            .init("strayTopics", .words(found.strayTopics)),
         ]
         return JSONValue.object(members).safe
     }

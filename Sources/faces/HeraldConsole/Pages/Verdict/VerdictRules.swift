@@ -358,9 +358,7 @@ struct VerdictRules {
                 told.finding.step = "see them by \(field), with what to do about each"
                 told.finding.command += ["--group-by", field]
                 told.href = "/failures?since=1h&by=\(field)"
-                told.plan = .present([
-                    .init("since", "1h"), .init("where", pattern.condition.map { .string($0) } ?? .null),
-                ])
+                told.plan = .present([.init("since", "1h"), .init("where", .text(pattern.condition))])
             }
             if doubt > 0 {
                 // Whoever replays them has to know that first.

@@ -97,16 +97,15 @@ final class ReplayPlanner: Sendable {
         let forecast = ReplayForecast(
             plan, options, outcomesPerSecond: isEstimated ? replayer.outcomesPerSecond(now: SystemClock.wall()) : nil)
         var members = forecast.members.filter { $0.name != "leftOut" }
-        members.append(.init("leftOut", plan.leftOutObject))
-        members.append(.init("corrections", plan.correctionsObject))
-        members.append(.init("pattern", queries.pattern(selection.condition)?.json ?? .null))
         let warnings = PlanWarnings(
             plan, isCorrected: rules.correction != nil, deadServices: board.deadServices)
-        members.append(.init("warnings", .array(warnings.sentences.map { .string($0) })))
-        members.append(.init("takes", .string(forecast.words)))
-        members.append(.init("ramp", .string(options.ramp.text)))
-        members.append(.init("firstBatch", options.ramp.size(0).map { .integer(min($0, plan.count)) } ?? .null))
-        members.append(.init("stopIfFailures", .number(options.stopShare)))
+        members += [
+            .init("leftOut", plan.leftOutObject), .init("corrections", plan.correctionsObject),
+            .init("pattern", queries.pattern(selection.condition)?.json ?? .null),
+            .init("warnings", .words(warnings.sentences)), .init("takes", .string(forecast.words)),
+            .init("ramp", .string(options.ramp.text)), .init("stopIfFailures", .number(options.stopShare)),
+            .init("firstBatch", options.ramp.size(0).map { .integer(min($0, plan.count)) } ?? .null),
+        ]
         if cancelled == nil {
             members.append(
                 .init(

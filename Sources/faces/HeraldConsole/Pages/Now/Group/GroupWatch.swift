@@ -86,19 +86,12 @@ final class GroupWatch: ClusterWatch {
         /// - Returns: `nil` when it may be chance: what was known still holds.
         func knowledge(census: () -> BrokerCensus) -> GroupKnowledge? {
             let isChance = last != nil && failures < Self.slowness
-            let (isUnreachable, text) =
-                switch error {
-                case let failure as KafkaError where failure.kind == .settling:
-                    (false, "a leader of the group's partitions, or its coordinator, is only just taking office")
-                case let failure as ToolFailure: (failure.kind == .unreachable, failure.description)
-                // A client's own words are no headline.
-                case let failure as KafkaError where failure.kind == .unreachable:
-                    (true, failure.words)
-                case let failure as KafkaError: (false, failure.words)
-                default: (false, "\(error)")
-                }
-            let safe = SafeText.escaped(text)
-            guard isUnreachable else { return isChance && isPassing ? nil : .untold(safe) }
+            let refused = Refused(error)
+            let safe = SafeText.escaped(
+                isPassing
+                    ? "a leader of the group's partitions, or its coordinator, is only just taking office"
+                    : refused.description)
+            guard refused.status == 503 else { return isChance && isPassing ? nil : .untold(safe) }
             let census = census()
             let names = census.silent.map { SafeText.escaped("\($0)") }.joined(separator: ", ")
             switch census.silent.count {
