@@ -7,7 +7,7 @@ package enum SecretSource: Sendable, Hashable {
     case file(String)
 
     /// The maximum size of a secret; a longer file is the wrong one.
-    private static let longestFile = 65_536
+    private static let longestFile = 65_535
 
     /// The current secret: a file is read each time, without line feeds at its end.
     package func current() throws(InputError) -> Secret {
