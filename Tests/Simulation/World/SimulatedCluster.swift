@@ -25,6 +25,8 @@ struct SimulatedCluster {
         var isCommitOutdated = false
         /// So many records are those that it was said of.
         var known = Int64.max
+        /// From here on a reader has found other records than those that commits tell of, and takes them anew.
+        var replaced = Int64.max
         /// What lies below is taken for dealt with by readers who could not know that the topic was recreated.
         var passed: Int64 = 0
         /// So many records are those of the partition that had its name before: its log was cut off there.

@@ -147,7 +147,7 @@ extension Simulation {
     func checkCommit(_ position: Position) {
         // Of a topic that is gone it says nothing to anybody.
         guard !cluster.isDeleted(position.place) else { return }
-        let before = cluster[position.place].standing
+        let before = min(cluster[position.place].standing, cluster[position.place].replaced)
         let log = cluster[position.place]
         guard position.offset <= log.end else {
             // What the group knows is of before the log was cut off, and its member has not heard of that yet.

@@ -195,7 +195,7 @@ final class EngineHarness {
 
     /// Somebody else could read it.
     func batchIsReadable() {
-        engine.batchIsReadable(0)
+        engine.endQuestion(of: 0)
         collect()
     }
 
