@@ -103,7 +103,7 @@ MUTANTS = [
     Mutant(
         "a client's error is proof enough",
         "Lane+Unreadable.swift",
-        "            engine.batchIsReadable(index)\n",
+        "            engine.endQuestion(of: index)\n",
         "            let batch = question.wanted..<question.wanted + 1\n"
         "            _ = engine.batchIsUnreadable(index, batch, reason: \"\", answering: question, now: io.now)\n",
         DAMAGES,

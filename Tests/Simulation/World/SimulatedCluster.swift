@@ -25,6 +25,8 @@ struct SimulatedCluster {
         var isCommitOutdated = false
         /// The number of records that the committed offset refers to.
         var known = Int64.max
+        /// From here on a reader has found other records than those that commits refer to, and takes them anew.
+        var replaced = Int64.max
         /// Records below this are regarded as done by readers that could not know that the topic was recreated.
         var passed: Int64 = 0
         /// The number of records from the former partition of this name: its log was cut off there.

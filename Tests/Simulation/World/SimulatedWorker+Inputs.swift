@@ -140,6 +140,8 @@ extension SimulatedWorker {
     func noteUnknown() {
         for (index, offset) in fetched.takeUnknown() {
             let place = fetched.places[index]
+            // While it asks for the range it takes nothing, and reads again when it knows.
+            if lane.rangeQuestions[name(place)] != nil { continue }
             let told = told.first { simulation.cluster.areNamesakes($0.place, place) }
             simulation.passesUnknown(place, below: offset, told)
             (places[index], begunAt[index]) = (place, 0)

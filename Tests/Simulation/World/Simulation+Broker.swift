@@ -147,7 +147,7 @@ extension Simulation {
     func checkCommit(_ position: Position) {
         // For a deleted topic it tells nothing.
         guard !cluster.isDeleted(position.place) else { return }
-        let before = cluster[position.place].standing
+        let before = min(cluster[position.place].standing, cluster[position.place].replaced)
         let log = cluster[position.place]
         guard position.offset <= log.end else {
             // The group's offset is from before the log was cut off, and its member has not heard of that yet.

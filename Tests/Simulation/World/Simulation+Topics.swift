@@ -143,6 +143,7 @@ extension Simulation {
         if passed.cause == .foreign, !log.foreignOffsets.contains(passed.offsets.upperBound) {
             checkers.fail("offsets are a stranger's, and there is none: \(passed)")
         }
+        if passed.cause == .replaced { cluster[place].replaced = min(log.replaced, passed.offsets.lowerBound) }
         let first = max(log.kept, passed.offsets.lowerBound)
         for offset in first..<max(first, min(passed.offsets.upperBound, log.end))
         where passed.cause == .unproven

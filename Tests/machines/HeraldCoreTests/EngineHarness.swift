@@ -196,7 +196,7 @@ final class EngineHarness {
 
     /// Reports that another client could read it.
     func batchIsReadable() {
-        engine.batchIsReadable(0)
+        engine.endQuestion(of: 0)
         collect()
     }
 

@@ -136,15 +136,14 @@ struct LaneAssignmentTests {
             .starts(assignment: 1, .success([start(100, history: 40), start(50, history: 20, number: 1)])))
         fixture.turn()
         func hear(_ records: [ScriptedRecord], reading: Int) -> String? {
-            fixture.io.queues[0] = records
+            fixture.io.queues[0] = records + [ScriptedRecord(LaneFixture.topic, 0, 40, error: Code.autoOffsetReset)]
             fixture.turn()
             let question = RangeQuestion(reading: reading, wanted: 100)
             fixture.io.messages.append(.range(partition, question, .success(OffsetRange(low: 60, high: 120))))
             return fixture.turn().first
         }
         let records = [20, 21].map { ScriptedRecord(LaneFixture.topic, 1, $0) }
-        let error = ScriptedRecord(LaneFixture.topic, 0, 40, error: Code.autoOffsetReset)
-        #expect(hear(records + [error], reading: 1) == "assign notifications/0@60 notifications/1@22")
+        #expect(hear(records, reading: 1) == "assign notifications/0@60 notifications/1@22")
         // Of the other one all is read, and more.
         #expect(
             hear([ScriptedRecord(LaneFixture.topic, 1, 50)], reading: 2)
@@ -169,6 +168,8 @@ struct LaneAssignmentTests {
         fixture.turn()
         fixture.io.messages.append(.starts(assignment: 1, .success([start(100)])))
         fixture.turn()
+        fixture.io.queues[0] = [ScriptedRecord(LaneFixture.topic, 0, 100, error: Code.autoOffsetReset)]
+        fixture.turn()
         let question = RangeQuestion(reading: 1, wanted: 100)
         fixture.io.messages.append(.range(partition, question, .success(OffsetRange(low: 0, high: 3, younger: 0))))
         #expect(fixture.turn().first == "assign notifications/0@0")
@@ -182,6 +183,22 @@ struct LaneAssignmentTests {
         #expect(!fixture.io.takeDoings().contains { $0.hasPrefix("assign") })
     }
 
+    @Test("Nothing of a partition is taken while its range is asked for, although it is read again")
+    func grown() {
+        let fixture = assigned([start(2), start(7, number: 1)])
+        fixture.turn()
+        fixture.io.queues[0] = [2, 2].map { ScriptedRecord(LaneFixture.topic, 0, $0, error: Code.autoOffsetReset) }
+        #expect(fixture.turn() == ["find range of notifications/0, reading 1, offset 2"], "it is asked for once")
+        fixture.lane.readAgain()
+        #expect(fixture.turn().contains("assign notifications/0@2 notifications/1@7"))
+        fixture.io.queues[0] = (2..<5).map { ScriptedRecord(LaneFixture.topic, at: $0, user: "user") }
+        #expect(fixture.turn() == [])
+        let question = RangeQuestion(reading: 1, wanted: 2)
+        fixture.io.messages.append(.range(partition, question, .success(OffsetRange(low: 0, high: 5))))
+        #expect(fixture.turn().first == "assign notifications/0@2 notifications/1@7")
+        #expect(fixture.lane.engine.nextOffset(of: 0) == 2)
+    }
+
     @Test("A log that was cut off is read from its first younger record, or from its end, with a report")
     func cut() {
         for (younger, offset) in [(2, 2), (nil, 3)] as [(Int64?, Int64)] {
@@ -190,7 +207,10 @@ struct LaneAssignmentTests {
             fixture.turn()
             fixture.io.messages.append(.starts(assignment: 1, .success([start(Offset.none)])))
             fixture.turn()
-            fixture.io.queues[0] = [ScriptedRecord(LaneFixture.topic, at: 100, user: "user")]
+            fixture.io.queues[0] = [
+                ScriptedRecord(LaneFixture.topic, at: 100, user: "user"),
+                ScriptedRecord(LaneFixture.topic, 0, 101, error: Code.autoOffsetReset),
+            ]
             fixture.turn()
             let question = RangeQuestion(
                 reading: 1, wanted: 101, newest: fixture.lane.engine.newestTaken(of: 0))

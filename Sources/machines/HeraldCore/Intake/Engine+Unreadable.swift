@@ -9,17 +9,21 @@ public import HeraldTime
 extension Engine {
     /// Notes that the client can't read the batch at this offset of a partition.
     ///
-    /// - Returns: The offset from which another client has to try, and report by ``batchIsReadable(_:)`` or
+    /// - Returns: The offset from which another client has to try, and report by ``endQuestion(of:)`` or
     ///   ``batchIsUnreadable(_:_:reason:answering:now:)``; `nil` without a question.
     public mutating func batchFailed(_ partition: Int32, at offset: Int64) -> Int64? {
         guard case .assigned = membership else { return nil }
         return partitions.question(partition, at: offset)
     }
 
-    /// Ends the question: another client could read it, or could not find out.
+    /// Notes that the broker does not have a partition's next offset, and its range is asked for; ``endQuestion(of:)``
+    /// comes before the answer.
+    public mutating func offsetIsMissing(_ partition: Int32) { _ = partitions.question(partition) }
+
+    /// Ends the question: another client could read the batch, or could not find out; or the partition's range is known.
     ///
     /// The lane reads the partition again from its place.
-    public mutating func batchIsReadable(_ partition: Int32) { _ = partitions.endQuestion(partition) }
+    public mutating func endQuestion(of partition: Int32) { _ = partitions.endQuestion(partition) }
 
     /// Passes over unreadable offsets, with one dead letter for all of them; the lane reads the partition again, from
     /// the offset after them.

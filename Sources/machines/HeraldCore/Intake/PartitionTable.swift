@@ -269,10 +269,11 @@ extension PartitionTable.Partition {
 // MARK: What can't be read
 
 extension PartitionTable {
-    /// Puts a partition in question at an unreadable batch: nothing is taken until ``endQuestion(_:)``.
+    /// Puts a partition in question at an unreadable batch, or at an offset that is not there: nothing is taken until
+    /// ``endQuestion(_:)``.
     ///
     /// - Returns: The offset from which it has to be readable; `nil` when there is no question.
-    mutating func question(_ partition: Int32, at offset: Int64) -> Int64? {
+    mutating func question(_ partition: Int32, at offset: Int64 = .min) -> Int64? {
         let place = Int(partition)
         // Records after the expected one come again, and so does everything once there is room.
         guard !all[place].isFull, offset <= all[place].expected ?? .max else { return nil }

@@ -14,6 +14,7 @@ extension Lane {
     func handle(_ rebalance: Rebalance, now: Moment) {
         assignment += 1
         lostOffsets = [:]
+        rangeQuestions = [:]
         switch rebalance {
         case .assign(let partitions):
             meter.assignments += 1

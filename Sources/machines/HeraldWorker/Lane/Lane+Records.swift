@@ -143,11 +143,13 @@ extension Lane {
 
     private func askForRange(of partition: TopicPartition) {
         guard let index = engine.index(of: partition.partition, in: partition.topic),
-            let wanted = engine.nextOffset(of: index)
+            let wanted = engine.nextOffset(of: index), rangeQuestions[partition] == nil
         else { return }
-        io.findRange(
-            of: partition,
-            RangeQuestion(reading: reading, wanted: wanted, newest: engine.newestTaken(of: index)), after: .zero)
+        let question = RangeQuestion(reading: reading, wanted: wanted, newest: engine.newestTaken(of: index))
+        rangeQuestions[partition] = question
+        // A log that is read again meanwhile may have grown past that offset, and would be taken for the former one.
+        engine.offsetIsMissing(index)
+        io.findRange(of: partition, question, after: .zero)
     }
 
     /// Judges a missing next offset: records were lost to retention, the log was cut off, or the topic was recreated.
@@ -157,7 +159,8 @@ extension Lane {
         // While partitions are revoked, an assignment would be the wrong answer to the group: it would answer a
         // revocation that is still in the queue.
         serveConsumer()
-        guard engine.isConsuming, let index = engine.index(of: partition.partition, in: partition.topic),
+        guard rangeQuestions[partition] == question, engine.isConsuming,
+            let index = engine.index(of: partition.partition, in: partition.topic),
             let wanted = engine.nextOffset(of: index)
         else { return }
         switch result {
@@ -165,9 +168,10 @@ extension Lane {
             logger.warning(
                 "offset \(wanted) of \(partition) is out of range, and its range is not known yet: \(error)",
                 ["topic": .string(partition.topic), "partition": .int(Int(partition.partition))])
-            // Otherwise the next reading finds it out of range again.
-            if question.reading == reading { io.findRange(of: partition, question, after: Self.lostPause) }
+            io.findRange(of: partition, question, after: Self.lostPause)
         case .success(let range):
+            rangeQuestions[partition] = nil
+            if inQuestion[partition] == nil { engine.endQuestion(of: index) }
             switch engine.outOfRange(
                 index, low: range.low, high: range.high, younger: range.younger, committed: range.committed,
                 reach: range.reach, answering: question, reading: reading)
@@ -189,9 +193,11 @@ extension Lane {
             // The engine's notice reports it.
             case .cut, .doubtful: readAgain()
             case .there:
-                // Unless it was read again since, or will be once the batch's readability is known.
-                if question.reading == reading, inQuestion[partition] == nil { readAgain() }
-            case .outdated: break
+                // Unless it will be once the batch's readability is known.
+                if inQuestion[partition] == nil { readAgain() }
+            case .outdated:
+                // What was read since was not taken.
+                if question.reading != reading { readAgain() }
             }
         }
     }

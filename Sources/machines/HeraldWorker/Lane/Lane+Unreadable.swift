@@ -45,7 +45,10 @@ extension Lane {
         // Unless the question came from an assignment that has ended.
         guard let (asked, record) = inQuestion[partition], asked == question else { return }
         inQuestion[partition] = nil
-        guard engine.isConsuming, let index = engine.index(of: partition.partition, in: partition.topic) else {
+        // While its range is asked for its log may be another one: the batch is found again, if it is there.
+        guard rangeQuestions[partition] == nil, engine.isConsuming,
+            let index = engine.index(of: partition.partition, in: partition.topic)
+        else {
             record?.release()
             return
         }
@@ -69,7 +72,7 @@ extension Lane {
             fallthrough
         case .success:
             record?.release()
-            engine.batchIsReadable(index)
+            engine.endQuestion(of: index)
         }
         // A damaged batch may have taken the client to any offset, where it stands still.
         readAgain()

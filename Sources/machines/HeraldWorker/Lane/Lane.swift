@@ -1,7 +1,7 @@
 package import HeraldCore
 import HeraldDriver
 import HeraldEvents
-import HeraldKafka
+package import HeraldKafka
 package import HeraldTelemetry
 package import HeraldTime
 
@@ -62,6 +62,9 @@ package final class Lane<IO: LaneIO> {
     /// The member's identity when its partitions were assigned: its offsets are accepted for that generation only.
     var member: IO.Member?
     var hasQueues = false
+    /// The partitions whose range is asked for, because their next offset is not there: nothing of them is taken before
+    /// the answer.
+    package internal(set) var rangeQuestions: [TopicPartition: RangeQuestion] = [:]
     /// The batches that the consumer could not read: the question about each, and the error in its place, if any.
     var inQuestion: [TopicPartition: (question: RangeQuestion, record: IO.Record?)] = [:]
     var isSubscribed = false
