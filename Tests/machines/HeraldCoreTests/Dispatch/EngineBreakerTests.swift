@@ -123,8 +123,8 @@ struct EngineBreakerTests {
     func pushServices() {
         let harness = breaking()
         for number in 0..<300 {
-            harness.event("u\(number)", number.isMultiple(of: 3) ? "apns" : "gcm")
-            harness.answer(number.isMultiple(of: 3) ? 200 : 404)
+            harness.event("u\(number)", number.isMultiple(of: 2) ? "apns" : "gcm")
+            harness.answer(number.isMultiple(of: 2) ? 200 : 404)
             harness.acknowledgeAll()
         }
         #expect(harness.engine.outage == nil)
