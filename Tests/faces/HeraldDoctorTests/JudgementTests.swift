@@ -171,6 +171,11 @@ struct JudgementTests {
         let older = GroupJudgement.workers(try workers("there is no such page\n", status: 404), "g")
         #expect(older.map(\.verdict) == [.warning] && older.first?.detail.contains("older version") == true)
         #expect(GroupJudgement.workers([], "g").map(\.verdict) == [.skipped])
+        let one = try workers(Self.page("g", []))
+        let unasked = GroupJudgement.unasked(one, of: 3, areNamed: false)
+        #expect(unasked?.verdict == .warning && unasked?.detail.hasPrefix("2 of 3 members") == true)
+        #expect(GroupJudgement.unasked(one, of: 1, areNamed: false) == nil)
+        #expect(GroupJudgement.unasked(one, of: 3, areNamed: true) == nil)
     }
 
     @Test("A worker names its group: another group's is not blamed, nor one that is just joining")

@@ -34,6 +34,8 @@ extension BrokerExaminer {
         return [GroupJudgement.members(plan.group, description, positions, workers)]
             + [stranger, lost].compactMap { $0 }
             + (workers.isEmpty && !isServed ? [] : GroupJudgement.workers(workers, plan.group))
+            + [GroupJudgement.unasked(workers, of: description.members.count, areNamed: plan.workers != nil)]
+            .compactMap { $0 }
             + consumedTopics.map { topic in
                 GroupJudgement.lag(
                     topic.name, positions.of(topic.name), isRetry: isRetry(topic.name), isServed: isServed,
@@ -224,6 +226,15 @@ enum GroupJudgement {
     /// What to do where no member takes what waits: a worker that answers is there already.
     static func remedy(_ workers: [WorkerSurvey.Worker]) -> String {
         workers.isEmpty ? "start herald worker" : "see the line `worker`"
+    }
+
+    /// That not every member has an address of its own, so that some were not asked; `nil` if each has.
+    static func unasked(_ workers: [WorkerSurvey.Worker], of members: Int, areNamed: Bool) -> Check? {
+        guard !areNamed, !workers.isEmpty, workers.count < members else { return nil }
+        return Check(
+            "worker", "", .warning,
+            "\(members - workers.count) of \(members) members could not be asked: their admin ports are not known",
+            fix: "name them all: --workers host:port,… or console.workers")
     }
 
     static func workers(_ workers: [WorkerSurvey.Worker], _ group: String) -> [Check] {

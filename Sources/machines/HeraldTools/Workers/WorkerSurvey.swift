@@ -47,8 +47,8 @@ package struct WorkerSurvey: Sendable {
     /// One of them may take so long.
     package static let patience = Milliseconds.seconds(1)
 
-    /// Where the admin ports are, as `host:port`: those that were named, or where members run, at the port of the
-    /// settings or, when it is a free one (port 0), at the one that a member carries in its `client.id`.
+    /// Where the admin ports are, as `host:port`: those that were named, or where members run, at the port that a member
+    /// carries in its `client.id`, because it took a free one (port 0), or at that of the settings.
     ///
     /// - Parameters:
     ///   - named: addresses that an operator gave.
@@ -64,7 +64,9 @@ package struct WorkerSurvey: Sendable {
         for member in members {
             // A broker writes `/10.0.0.7`.
             let host = String(member.host.drop { $0 == "/" })
-            guard let port = listen.port != 0 ? listen.port : AdminPortName.port(in: member.clientID) else { continue }
+            // A worker that took a free port says which, whatever port others have.
+            let free = AdminPortName.port(in: member.clientID)
+            guard let port = free ?? (listen.port != 0 ? listen.port : nil) else { continue }
             if !isLocal {
                 addresses.insert(text(host, port))
             } else if HTTPServer.isLoopback(host) || own.contains(host) {
