@@ -1,7 +1,6 @@
 import HeraldEvents
 import Testing
 
-@testable import HeraldKafka
 @testable import HeraldTools
 
 @Suite("Requests to workers")
@@ -14,16 +13,6 @@ struct WorkerSurveyTests {
         ])
     func own(address: String, isOwn: Bool) {
         #expect(WorkerSurvey.isOwn(address) == isOwn)
-    }
-
-    @Test("A worker on a free port is asked there, whatever port the settings name, and others at that of the settings")
-    func ports() {
-        let members = ["herald-admin-33569", "herald"].map { id in
-            GroupDescription.Member(clientID: id, host: "/127.0.0.1", partitions: [])
-        }
-        let addresses = WorkerSurvey.addresses(of: members, named: nil, listen: ("127.0.0.1", 9464))
-        #expect(addresses == ["127.0.0.1:33569", "127.0.0.1:9464"])
-        #expect(WorkerSurvey.addresses(of: members, named: nil, listen: ("127.0.0.1", 0)) == ["127.0.0.1:33569"])
     }
 
     @Test("A worker's answer is shortened, and its control characters are inert")
