@@ -16,7 +16,7 @@ struct AccountTests {
 
     private func numbers(_ value: Any?) -> [String: Int] { value as? [String: Int] ?? [:] }
 
-    @Test("Each notification is delivered, dead, open in its place, or replayed, by topic, source and push service")
+    @Test("Each notification is delivered, dead, open in its place or replayed, by topic, source and service")
     func balanced() async throws {
         var plan = Fixture.Plan()
         plan.partitions = 2
