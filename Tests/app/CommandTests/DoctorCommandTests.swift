@@ -280,7 +280,8 @@ struct DoctorOnSecureBrokerTests {
         ]) { $1 }
         func follower(_ diagnosis: Diagnosis) -> [String] {
             diagnosis.lines.filter { $0.contains("feedback") }.map { line in
-                line.replacing(/doctor-\w+/, with: "doctor-…").replacing(/ in \d+ ms/, with: "").split(separator: " ").joined(separator: " ")
+                line.replacing(/doctor-\w+/, with: "doctor-…").replacing(/claimed in \d+ ms/, with: "claimed")
+                    .split(separator: " ").joined(separator: " ")
             }
         }
         let none = try await diagnose(settings, "--only", "kafka")
