@@ -1,3 +1,4 @@
+/// What calls go to.
 package enum BackendKind: String, Sendable, CaseIterable {
     case http
     /// An Azure Notification Hub.

@@ -61,7 +61,7 @@ public struct HTTPTarget: Sendable, Equatable {
     }
 
     private static func decoded(_ bytes: ArraySlice<UInt8>, plusIsSpace: Bool) -> String? {
-        let text = String(decoding: bytes, as: UTF8.self)
+        guard let text = String(validating: bytes, as: UTF8.self) else { return nil }
         return (plusIsSpace ? text.replacing("+", with: " ") : text).removingPercentEncoding
     }
 }
