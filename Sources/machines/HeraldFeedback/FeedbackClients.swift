@@ -242,13 +242,8 @@ final class FeedbackClients: JobIO {
         if let pending = stretch?.pending { return pending }
         guard case .record(let message)? = try stretch?.reader.next() else { return nil }
         defer { message.release() }
-        let result = message.withValue { value -> NotificationResult? in
-            // Foreign records count as no result.
-            guard let value else { return nil }
-            return try? NotificationResult(decoding: value)
-        }
         return Pending(
-            partition: message.partition, offset: message.offset, result: result, byteCount: message.valueCount)
+            partition: message.partition, offset: message.offset, result: message.result, byteCount: message.valueCount)
     }
 
     func wait(until moment: MonotonicTime?) {

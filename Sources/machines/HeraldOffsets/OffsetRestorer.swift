@@ -125,8 +125,7 @@ package struct OffsetRestorer {
         var headers = HeaderList()
         return try survey.reader.catchUp(to: end ?? .offsets(Dictionary(ends) { $1 }), onProgress: onProgress) {
             record in
-            headers.removeAll()
-            record.forEachHeader { name, value in headers.append(name: name, value: value) }
+            headers.replaceAll(by: record)
             body(record, headers)
         }
     }
@@ -137,12 +136,7 @@ package struct OffsetRestorer {
         try begin(Dictionary(resultPartitions().map { ($0, .moment(since)) }) { $1 })
         let names = Dictionary(context.pushServices.names.enumerated().map { ($1, $0) }) { first, _ in first }
         return try survey.reader.catchUp(to: .written, onProgress: onProgress) { record in
-            let result = record.withValue { value -> NotificationResult? in
-                guard let value else { return nil }
-                // What another program has written there is no result of these events.
-                return try? NotificationResult(decoding: value)
-            }
-            guard let result else { return }
+            guard let result = record.result else { return }
             recovery.result(
                 origin: result.origin, replays: result.replays, service: result.pushService.flatMap { names[$0] },
                 at: result.completedAt)

@@ -213,9 +213,7 @@ package struct AccountReader {
             topicNames[message.topic] = topic
             body(message, topic)
         }
-        reading.gaps = reader.unreadable.map {
-            "\($0.partition) from offset \($0.offsets.lowerBound) to \($0.offsets.upperBound - 1), which can't be read"
-        }
+        reading.gaps = reader.gaps
         return isRead
     }
 }
@@ -255,21 +253,13 @@ private struct AccountRecords {
     }
 
     mutating func addResult(_ message: Message) {
-        let result = message.withValue { value -> NotificationResult? in
-            guard let value else { return nil }
-            return try? NotificationResult(decoding: value)
-        }
-        if let result { ledger.add(result) }
+        if let result = message.result { ledger.add(result) }
     }
 
     private mutating func decode(_ message: Message, _ value: [UInt8], _ kind: RecordDecoder.TopicKind, _ topic: String)
         -> Bool
     {
-        var list = HeaderList()
-        swap(&list, &headers)
-        list.removeAll()
-        message.forEachHeader { list.append(name: $0, value: $1) }
-        swap(&list, &headers)
+        headers.replaceAll(by: message)
         return decoder.decode(
             topicKind: kind, topic: topic, partition: message.partition, offset: message.offset,
             value: value.span.bytes, headers: headers, into: &event) == nil

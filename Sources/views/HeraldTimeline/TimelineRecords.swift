@@ -83,11 +83,7 @@ struct TimelineRecords {
     // MARK: Results
 
     private func addResult(_ message: Message, _ record: Origin, to builder: inout TimelineBuilder) {
-        let result = message.withValue { value -> NotificationResult? in
-            guard let value else { return nil }
-            return try? NotificationResult(decoding: value)
-        }
-        guard let result else { return }
+        guard let result = message.result else { return }
         // What does not decode is known by its key alone.
         let user = result.user ?? message.keyCopy.map { String(decoding: $0, as: UTF8.self) }
         guard query.matches(user: user, id: result.id, origin: result.origin) else { return }
@@ -118,11 +114,7 @@ struct TimelineRecords {
     private mutating func addEvent(
         _ message: Message, of kind: Kind, _ record: Origin, _ at: WallTime, to builder: inout TimelineBuilder
     ) {
-        var list = HeaderList()
-        swap(&list, &headers)
-        list.removeAll()
-        message.forEachHeader { list.append(name: $0, value: $1) }
-        swap(&list, &headers)
+        headers.replaceAll(by: message)
         let key = message.keyCopy
         // Only a dead letter may have lost its value.
         guard let value = message.valueCopy ?? (kind == .deadLetter ? [] : nil) else { return }

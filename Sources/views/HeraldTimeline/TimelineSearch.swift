@@ -117,9 +117,7 @@ package struct TimelineSearch: Sendable {
             guard let kind = kinds[topic] else { return }
             records.add(message, of: kind, topic: topic, to: &builder)
         }
-        found.unread += reader.unreadable.map {
-            "\($0.partition) from offset \($0.offsets.lowerBound) to \($0.offsets.upperBound - 1), which can't be read"
-        }
+        found.unread += reader.gaps
         found.tombstoneCount = records.tombstoneCount
     }
 

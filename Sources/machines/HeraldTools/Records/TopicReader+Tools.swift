@@ -42,6 +42,13 @@ extension TopicReader {
         }
     }
 
+    /// What could not be read, a phrase each.
+    package var gaps: [String] {
+        unreadable.map {
+            "\($0.partition) from offset \($0.offsets.lowerBound) to \($0.offsets.upperBound - 1), which can't be read"
+        }
+    }
+
     /// Reads to the end that the topics have when this begins, and perhaps a little further.
     ///
     /// - Parameters:

@@ -96,9 +96,7 @@ final class EvidenceWatch: ClusterWatch {
             }
             return
         }
-        guard let value = message.valueCopy, let result = try? NotificationResult(decoding: value),
-            result.outcome.standing == .reached
-        else { return }
+        guard let result = message.result, result.outcome.standing == .reached else { return }
         state.withLock { $0.add(delivered: NotificationTraits(result), at: result.completedAt) }
     }
 }

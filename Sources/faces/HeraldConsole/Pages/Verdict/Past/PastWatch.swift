@@ -178,9 +178,7 @@ final class PastWatch: ClusterWatch {
         let topic = plan.search.topics.results
         return try reader.read(round, within: Self.patience, unless: wakeup) { message in
             // A replay was not late, but failed first.
-            guard let value = message.valueCopy, let result = try? NotificationResult(decoding: value),
-                result.outcome.standing == .reached, result.replays == 0
-            else { return }
+            guard let result = message.result, result.outcome.standing == .reached, result.replays == 0 else { return }
             let request = TopicPartition(topic: result.origin.topic, partition: result.origin.partition)
             guard places.requests.contains(request) else { return }
             let place = TopicPartition(topic: topic, partition: message.partition)
