@@ -60,8 +60,7 @@ class Events:
 
 
 # Apache Kafka's own producer, which most services would use: librdkafka's idempotent one before 2.4 may end with a
-# fatal
-# error when a leader dies (confluentinc/librdkafka#4438).
+# fatal error when a leader dies (confluentinc/librdkafka#4438).
 PRODUCER = """\
 enable.idempotence=true
 acks=all

@@ -180,11 +180,19 @@ def lost_sessions(logs, entries):
     return found
 
 
+def first_times(records):
+    """The earliest time of a record of each event."""
+    times = {}
+    for record in records:
+        times[record.origin] = min(record.time, times.get(record.origin, record.time))
+    return times
+
+
 class History:
     """All observations, with their relations."""
 
     def __init__(self, requests, results, retries, dead_letters, calls, commits, incidents, faults=(),
-                 attempted=(), ends=()):
+                 attempted=None, ends=()):
         self.requests = requests
         self.results = results
         self.retries = retries
@@ -194,8 +202,8 @@ class History:
         self.incidents = sorted(incidents, key=lambda incident: incident.begin)
         self.faults = list(faults)
         self.ends = ends                # the journal's entries of workers that ended by themselves
-        # The origins of all retry records, those of aborted transactions included.
-        self.attempted = set(attempted) | {record.origin for record in retries}
+        # When each event was first written into a retry topic, those of aborted transactions included.
+        self.attempted = attempted or first_times(retries)
         self.by_origin = {request.place: request for request in requests}
         self.results_of = by_service(results)
         self.retries_of = by_service(retries)
@@ -246,5 +254,5 @@ def collect(processes, cluster, plan, backend_log, journal_path):
         commits=logfiles.commits(cluster.partitions("__consumer_offsets").values(), plan.group),
         incidents=incidents(entries) + lost_sessions(cluster.logs(), entries),
         faults=faults,
-        attempted={onward(record).origin for record in all_of(retry_topics, "read_uncommitted")},
+        attempted=first_times(map(onward, all_of(retry_topics, "read_uncommitted"))),
         ends=[entry for entry in entries if entry["kind"] == "died"]), entries

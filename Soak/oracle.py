@@ -3,6 +3,7 @@
 import bisect
 import collections
 import datetime
+import math
 
 # Both sides of a comparison have one machine's clock; this allows for rounding to milliseconds (milliseconds).
 ROUNDING = 5
@@ -162,6 +163,37 @@ class Oracle:
             elif request.kind == "expired":
                 self.breach("unasked", f"expired and called: {call}")
 
+    # MARK: The account
+
+    def check_account(self, account):
+        """`herald account` agrees with the records that are read here, in all and by topic and push service."""
+        expected = collections.Counter()
+        for request in self.history.requests:
+            if request.kind == "nothing":
+                expected["tombstones"] += 1
+                continue
+            topic = request.place[0]
+            for row in ("all", topic):
+                expected[row, "events"] += 1
+            for service in request.services or ("",):
+                found = self.history.results_of.get((request.place, service), [])
+                kind = max(found, key=lambda one: one.place).facts["outcome"] if found else "missing"
+                for row in ("all", topic, service):
+                    expected[row, "notifications"] += 1
+                    expected[row, kind] += 1
+                    expected[row, "repeated"] += len(found) > 1
+                expected[service, "events"] += 1
+        told = collections.Counter({"tombstones": account["tombstones"]})
+        rows = [("all", account["total"]), *((row["topic"], row) for row in account["topics"]),
+                *((row["pns"] or "", row) for row in account["pushServices"])]
+        for name, row in rows:
+            told.update({(name, kind): number for kind, number in row.items() if isinstance(number, int)})
+        for what in sorted(set(expected) | set(told), key=str):
+            if expected[what] != told[what]:
+                self.breach("a wrong account", f"{what}: {told[what]}, where the topics have {expected[what]}")
+        if account["gaps"]:
+            self.breach("a wrong account", f"not read: {account['gaps']}")
+
     # MARK: Commits
 
     def check_commits(self):
@@ -312,7 +344,8 @@ class Oracle:
                 call = min((calls[0] for service in request.services
                             if (calls := self.history.calls_of.get((request.id, service)))),
                            key=lambda call: call.number, default=None)
-                if call is None:
+                # A loud user's events, too, wait in a retry topic before their first call.
+                if call is None or self.history.attempted.get(request.place, math.inf) < call.begin:
                     continue
                 if latest and call.number < latest_call.number:
                     if (self.may_have_been_refused(call) or self.may_have_been_put_off(call)

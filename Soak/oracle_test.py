@@ -61,6 +61,18 @@ class World:
         return {kind for kind, sentences in oracle.violations.items() if sentences}
 
 
+    def account(self):
+        """What a right account says of it."""
+        counts = {"events": 4, "notifications": 4, "delivered": 3, "dead-lettered": 1, "missing": 0, "repeated": 0}
+        return {"total": counts, "topics": [{"topic": REQUESTS} | counts], "pushServices": [{"pns": "apns"} | counts],
+                "tombstones": 0, "gaps": []}
+
+    def misjudged(self, account):
+        oracle = Oracle(History(self.requests, self.results, [], [], [], [], []), "atomic", {}, 5, 3_000)
+        oracle.check_account(account)
+        return oracle.violations["a wrong account"]
+
+
 class OracleTest(unittest.TestCase):
     def setUp(self):
         self.world = World()
@@ -109,6 +121,21 @@ class OracleTest(unittest.TestCase):
     def test_a_rejection_without_its_dead_letter(self):
         self.world.dead.clear()
         self.expect("dead letter without result, or the reverse", "committed and not finished")
+
+    def test_an_account_that_agrees(self):
+        self.assertEqual(self.world.misjudged(self.world.account()), [])
+
+    def test_an_account_that_overlooks_a_loss(self):
+        account = self.world.account()
+        del self.world.results[0]
+        self.assertIn("('all', 'missing'): 0, where the topics have 1", self.world.misjudged(account))
+
+    def test_an_account_that_counts_too_many_or_could_not_read_all(self):
+        account = self.world.account()
+        account["tombstones"] = 1
+        account["pushServices"].append({"pns": "gcm", "events": 1})
+        account["gaps"] = ["results"]
+        self.assertEqual(len(self.world.misjudged(account)), 3)
 
     def test_records_and_calls_of_nobody(self):
         self.world.results.append(self.world.results[0]._replace(origin=(REQUESTS, 0, 77)))
@@ -186,6 +213,15 @@ class OracleTest(unittest.TestCase):
         self.test_order_of_one_user()
         self.world.faults = [(1_000, 1_050, "429")]
         self.expect()
+
+    def test_what_waited_in_a_retry_topic_before_its_call_may_overtake(self):
+        self.world.calls[3] = self.world.calls[3]._replace(number=0)
+        self.world.commits[1] = self.world.commits[1]._replace(offset=2)
+        retry = Record((RETRY, 0, 1), 1_250, (REQUESTS, 0, 3), ("apns",), {"herald-reason": "blocked"})
+        self.world.retries.append(retry)
+        self.expect()
+        self.world.retries[-1] = retry._replace(time=1_305)
+        self.expect("order")
 
     def test_a_worker_that_crashes(self):
         self.world.ends = [{"at": 1_500, "worker": "ada.1", "how": "SIGSEGV", "was_leaving": False, "log": ""}]

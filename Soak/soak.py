@@ -116,6 +116,7 @@ class Campaign:
         self.backend.stdin.close()
         self.backend.wait(timeout=30)
         say("reading what came out")
+        self.account = self.pool.account()
         return collect(self.processes, self.cluster, self.plan, self.backend_log, self.journal_path)
 
     def start_backend(self):
@@ -197,13 +198,14 @@ class Campaign:
         return found
 
 
-def judge(plan, history, entries):
+def judge(plan, account, history, entries):
     """Prints the table and the violations; returns whether there are none."""
     under_way = {form.name: form.under_way for form in FORMS}
     oracle = Oracle(history, plan.guarantee, under_way, plan.max_calls, CALL_TIMEOUT_MS).check()
+    oracle.check_account(account)
     if len(history.requests) != plan.events:
         oracle.breach("not all was published", f"{len(history.requests)} of {plan.events} events are in the topics")
-    print_table(plan, history, entries, oracle)
+    print_table(plan, account, history, entries, oracle)
     for kind, sentences in sorted(oracle.violations.items()):
         print(f"\nBROKEN: {kind} ({len(sentences)})")
         for sentence in sentences[:5]:
@@ -211,7 +213,7 @@ def judge(plan, history, entries):
     return not oracle.violations
 
 
-def print_table(plan, history, entries, oracle):
+def print_table(plan, account, history, entries, oracle):
     end = next(entry["at"] for entry in entries if entry["kind"] == "no more trouble")
     done = collections.Counter(entry["kind"] for entry in entries if entry["at"] < end)
     repeats = collections.defaultdict(list)
@@ -243,6 +245,7 @@ def print_table(plan, history, entries, oracle):
         ("lost", len(oracle.violations.get("lost", []))),
         ("doubled results", oracle.counts["doubled results"]),
         ("doubled dead letters", oracle.counts["doubled dead letters"]),
+        ("notifications that herald account counts", f"{account['total']['notifications']:,}"),
         ("order breaks", len(oracle.violations.get("order", []))),
         ("guarantee", plan.guarantee),
         ("seed", plan.seed),
@@ -282,7 +285,9 @@ def main():
     begin = time.monotonic()
     try:
         with Processes(directory) as processes:
-            is_well = judge(plan, *Campaign(processes, plan, f"{build}/herald").run())
+            campaign = Campaign(processes, plan, f"{build}/herald")
+            found = campaign.run()
+            is_well = judge(plan, campaign.account, *found)
         print(f"{'duration':47}{(time.monotonic() - begin) / 60:.1f} minutes")
     except Failure as failure:
         print(f"soak: {failure}", file=sys.stderr)

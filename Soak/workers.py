@@ -1,5 +1,6 @@
 """The workers of the campaign: running, stopped, or absent for a time."""
 
+import json
 import signal
 import time
 from typing import NamedTuple
@@ -153,6 +154,12 @@ class Pool:
     def make_topics(self):
         settings = self.write_settings(FORMS[0], "topics")
         self.processes.run([self.herald, "topics", "apply", "--yes", "--config", settings])
+
+    def account(self):
+        """What `herald account` says of everything that was published."""
+        settings = self.write_settings(FORMS[0], "account")
+        told = self.processes.run([self.herald, "account", "-o", "json", "--config", settings], seconds=600)
+        return json.loads(told)
 
     def look(self):
         for worker in self.members:
