@@ -300,9 +300,20 @@ struct PreviewTests {
         defer { file.remove() }
         #expect(try file.preview("{{name}}").invalid == 2)
         let lines = try #require(file.invalidLines).components(separatedBy: "\r\n")
-        #expect(lines[0] == "line,reason,begins with")
-        #expect(lines[1].hasPrefix("3,") && lines[1].contains(",\"'=cmd|'/c calc'!A1,\\u{1B}[31m"))
-        #expect(lines[2].hasPrefix("4,") && lines[2].contains("b\\u{202E}ob"))
+        #expect(lines[0] == "\u{FEFF}line,row,reason,begins with")
+        #expect(lines[1].hasPrefix("3,3,") && lines[1].contains(",\"'=cmd|'/c calc'!A1,\\u{1B}[31m"))
+        #expect(lines[2].hasPrefix("4,4,") && lines[2].contains("b\\u{202E}ob"))
+    }
+
+    @Test("Invalid lines come back as a spreadsheet wrote the audience, with the rows that it shows")
+    func invalidRows() throws {
+        let file = try AudienceFile("user;name\nann;\"An\nna\"\n\nzo\u{EB} k;Zoe\n")
+        defer { file.remove() }
+        let preview = try file.preview("{{name}}")
+        #expect(preview.invalidLines.map(\.place) == ["row 4 (line 5)"])
+        let lines = try #require(file.invalidLines).components(separatedBy: "\r\n")
+        #expect(lines[0] == "\u{FEFF}line;row;reason;begins with")
+        #expect(lines[1].hasPrefix("5;4;") && lines[1].hasSuffix(";\"zo\u{EB} k;Zoe\""))
     }
 
     @Test("Without invalid lines no file is written, and an existing one is not touched")

@@ -116,7 +116,7 @@ struct ReplayRulesTests {
         #expect(try decision(SampleEntry.make(), marks: [Self.resolved]) { $0.isAgain = true } == replay())
     }
 
-    @Test("A cancelled campaign's letter is left out for that reason, even when it is requested again")
+    @Test("A cancelled or paused campaign's letter is left out, even when it is requested again")
     func cancelledCampaign() throws {
         let entry = SampleEntry.make(["herald-campaign": "spring"])
         func change(_ rules: inout ReplayRules) { rules.cancelledCampaigns = ["spring"] }
@@ -126,6 +126,9 @@ struct ReplayRulesTests {
                 change(&$0)
                 $0.isAgain = true
             } == .leaveOut(.campaignCancelled))
+        #expect(
+            try decision(entry) { $0.pausedCampaigns = ["spring"] } == .leaveOut(.campaignPaused),
+            "a canary would wait for its outcome in vain")
         #expect(try decision(SampleEntry.make(["herald-campaign": "autumn"]), change) == replay())
         #expect(try decision(SampleEntry.make(), change) == replay())
     }

@@ -123,30 +123,34 @@ extension BrokerExaminer {
     /// Offsets are no count of records: the marks of transactions and what was aborted have some, too, and a worker passes
     /// them by itself.
     ///
-    /// So where none consumes, and where retries look overdue, the first record is looked at.
+    /// So where none consumes, and where retries wait, the records are counted.
     private func leaveOutMarks(_ positions: inout GroupPositions, isServed: Bool) throws(KafkaError) {
-        let behind = positions.partitions.filter { $0.lag > 0 && $0.isInRange && (!isServed || $0.overdue > 0) }
-            .prefix(Self.lookedIntoLimit)
+        let behind = positions.partitions.filter { position in
+            let isRetry = plan.topics.names.delay(ofTopic: position.partition.topic) != nil
+            return position.lag > 0 && position.isInRange && (!isServed || isRetry)
+        }.prefix(Self.lookedIntoLimit)
         guard !behind.isEmpty else { return }
         let reader = try Consumer(properties: plan.committedReaderProperties)
         clients.readers.append(reader)
-        let firsts = try reader.firstRecords(
-            from: behind.map { ($0.partition, offset: $0.next) },
-            within: timeLeft.step(atMost: Self.readTimeout).duration, countsFromOrigin: false)
+        let ahead = try reader.recordsAhead(
+            of: behind.map { ($0.partition, offset: $0.next) },
+            within: timeLeft.step(atMost: Self.readTimeout).duration, counting: Self.countedLimit,
+            countsFromOrigin: false)
         for index in positions.partitions.indices {
             let partition = positions.partitions[index].partition
-            switch firsts[partition] {
-            case .some(.none):
-                positions.partitions[index].committed = positions.partitions[index].stable
+            guard let ahead = ahead[partition] else { continue }
+            positions.partitions[index].counted = ahead.count
+            positions.partitions[index].overdue = min(
+                positions.partitions[index].overdue, ahead.count ?? .max)
+            if case .published(let written?) = ahead.first,
+                overdueBefore(partition).map({ written.milliseconds >= $0 }) ?? true
+            {
                 positions.partitions[index].overdue = 0
-            case .some(.published(let written?)):
-                let isEarly = overdueBefore(partition).map { written.milliseconds >= $0 } ?? true
-                if isEarly { positions.partitions[index].overdue = 0 }
-            case .some(.published(nil)), nil: break
             }
         }
     }
 
+    private static var countedLimit: Int64 { 500 }
     private static var lookedIntoLimit: Int { 200 }
 
     private func groupPositions() throws(KafkaError) -> GroupPositions {

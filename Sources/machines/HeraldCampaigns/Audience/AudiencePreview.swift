@@ -3,9 +3,14 @@ internal import HeraldTools
 /// What a campaign would do, found by going through its audience once.
 package struct AudiencePreview: Sendable {
     package struct InvalidLine: Sendable, Equatable {
-        /// Its number, from 1.
+        /// Its number in the file, from 1.
         package var line: Int
+        /// Its row in a spreadsheet, from 1: a cell may hold several lines.
+        package var row: Int
         package var reason: String
+
+        /// `line 12`, or `row 11 (line 12)`.
+        package var place: String { row == line ? "line \(line)" : "row \(row) (line \(line))" }
     }
 
     package struct Sample: Sendable, Equatable {
@@ -89,7 +94,7 @@ package struct AudiencePreview: Sendable {
                 invalid += 1
                 try invalidFile.add(reader.lines, reason)
                 if invalidLines.count < Self.shownInvalidLines {
-                    invalidLines.append(InvalidLine(line: reader.lines.line, reason: reason))
+                    invalidLines.append(InvalidLine(line: reader.lines.line, row: reader.lines.row, reason: reason))
                 }
             case .recipient:
                 guard set.insert(reader.id, .seen).isEmpty else {

@@ -49,6 +49,8 @@ struct AudienceReader {
     private(set) var keptColumns = 0
     /// The number of the record's first line, from 1.
     private(set) var line = 0
+    /// The number of the record, from 1, the header's included: the row that a spreadsheet shows it in.
+    private(set) var row = 0
 
     /// A reader at the beginning; what is wrong with the header is thrown.
     ///
@@ -314,6 +316,7 @@ struct AudienceReader {
         record = range
         window.start = range.upperBound
         nextLine += lines
+        row += 1
         if !givenUp.isEmpty { givenUp = [] }
     }
 
@@ -322,6 +325,7 @@ struct AudienceReader {
         givenUp = Array(window.bytes[window.start..<window.start + 1_024])
         try window.skipLine()
         nextLine += 1
+        row += 1
         return .wrong(Self.tooLong)
     }
 }

@@ -14,6 +14,7 @@ package final class InvalidLines {
     private let keptCount: Int
     private var descriptor: Int32 = -1
     private var piece: [UInt8] = []
+    private var delimiter = ","
 
     package private(set) var count = 0
 
@@ -36,16 +37,21 @@ package final class InvalidLines {
 
     /// Takes the present line of a reader.
     func add(_ lines: AudienceReader, _ reason: String) throws {
-        if count == 0 { try begin() }
+        if count == 0 { try begin(lines.reading.delimiter) }
         count += 1
         guard count <= keptCount else { return }
         let excerpt = lines.excerpt(byteCount: Self.excerptBytes)
-        piece += CSVText.line(["\(lines.line)", reason, excerpt]).utf8
+        add(["\(lines.line)", "\(lines.row)", reason, excerpt])
         if path != nil, piece.count >= Self.pieceBytes { try write() }
     }
 
-    private func begin() throws {
-        piece += CSVText.line(["line", "reason", "begins with"]).utf8
+    private func add(_ cells: [String]) { piece += CSVText.line(cells, delimiter: delimiter).utf8 }
+
+    private func begin(_ own: AudienceDelimiter?) throws {
+        // A spreadsheet that wrote the audience reads it without a question.
+        if let own { delimiter = String(UnicodeScalar(own.byte)) }
+        piece += CSVText.byteOrderMark.utf8
+        add(["line", "row", "reason", "begins with"])
         guard let path else { return }
         // They are names and addresses of people.
         descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)

@@ -152,7 +152,10 @@ package struct CampaignPreview: Sendable {
                 "invalidLines",
                 .array(
                     audience.invalidLines.map {
-                        .object([.init("line", .integer($0.line)), .init("reason", .string($0.reason))])
+                        .object([
+                            .init("line", .integer($0.line)), .init("row", .integer($0.row)),
+                            .init("reason", .string($0.reason)),
+                        ])
                     })),
             .init("samples", samples { $0 }),
             .init("longestMessageBytes", .integer(audience.longestMessage)),

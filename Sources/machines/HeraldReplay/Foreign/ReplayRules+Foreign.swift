@@ -28,9 +28,7 @@ extension ReplayRules {
             guard let value = entry.value, let event = try? JudgedEvent(value, of: entry, decoder) else {
                 return .leaveOut(.stillInvalid)
             }
-            if let campaign = event.campaign, cancelledCampaigns.contains(campaign) {
-                return .leaveOut(.campaignCancelled)
-            }
+            if let omission = omission(ofCampaign: event.campaign) { return .leaveOut(omission) }
             if let expiry = event.expiresAt, expiry <= now { return .leaveOut(.expired) }
             pushServices = event.pushServices
             id = event.id

@@ -39,10 +39,12 @@ extension Replayer {
     /// What the result of a replay has, and others, which are most of what lies there, have not.
     static var mentionOfReplay: String { #""replays""# }
 
-    /// The campaigns that were cancelled; `nil` when this user may not know.
-    package func cancelledCampaigns() throws -> Set<String>? {
-        guard let partitions = layout.campaigns else { return nil }
-        guard !partitions.isEmpty else { return [] }
+    /// Tells the rules which campaigns are cancelled or paused.
+    ///
+    /// - Returns: `false` when this user may not know.
+    package func lookUpCampaigns(for rules: inout ReplayRules) throws -> Bool {
+        guard let partitions = layout.campaigns else { return false }
+        guard !partitions.isEmpty else { return true }
         var states = CampaignStates()
         let reader = try TopicReader(
             properties: context.readerProperties, topic: context.topics.campaigns, partitions: partitions)
@@ -52,6 +54,10 @@ extension Replayer {
             // What is damaged says nothing.
             try? states.record(key: key, value: message.valueCopy)
         }
-        return states.names.filter { states.control(of: $0)?.state == .cancelled }
+        func names(_ state: CampaignControl.State) -> Set<String> {
+            states.names.filter { states.control(of: $0)?.state == state }
+        }
+        (rules.cancelledCampaigns, rules.pausedCampaigns) = (names(.cancelled), names(.paused))
+        return true
     }
 }

@@ -111,6 +111,7 @@ extension ReplayRules.Omission {
         case .resolved: "resolved (--again replays nevertheless)"
         case .expired: "expired: too late to send"
         case .campaignCancelled: "their campaign was cancelled"
+        case .campaignPaused: "their campaign is paused: resume it first (herald campaign resume)"
         case .overTheCap: "replayed as often as retry.replays allows"
         case .otherPushServices: "none of --only-pns failed"
         case .incomplete: "too large for their value or key to be kept: publish their requests (herald-origin) again"

@@ -16,6 +16,8 @@ package struct ReplayRules: Sendable {
 
     /// The campaigns that were cancelled: a worker would not deliver what is left of them.
     package var cancelledCampaigns: Set<String> = []
+    /// The campaigns that are paused: workers put off what is left of them, and a canary would wait in vain.
+    package var pausedCampaigns: Set<String> = []
 
     /// What is said otherwise in each.
     package var correction: Correction?
@@ -41,6 +43,8 @@ package struct ReplayRules: Sendable {
         case expired
         /// Its campaign was cancelled, which is for ever.
         case campaignCancelled = "campaign-cancelled"
+        /// Its campaign is paused: to be replayed once that is resumed.
+        case campaignPaused = "campaign-paused"
         /// It was replayed as often as `retry.replays` allows.
         case overTheCap = "over-the-cap"
         case otherPushServices = "other-push-services"
@@ -83,14 +87,18 @@ package struct ReplayRules: Sendable {
         package var corrected: Correction.Corrected?
     }
 
+    func omission(ofCampaign name: String?) -> Omission? {
+        guard let name else { return nil }
+        if cancelledCampaigns.contains(name) { return .campaignCancelled }
+        return pausedCampaigns.contains(name) ? .campaignPaused : nil
+    }
+
     /// What happens to this dead letter, given what was done before.
     package func decision(for entry: inout DeadLetterEntry, _ marks: MarkIndex, now: WallTime) -> Decision {
         if let foreign { return decision(for: entry, of: foreign, marks, now: now) }
         if !entry.omissions.isDisjoint(with: [.key, .value]) { return .leaveOut(.incomplete) }
         guard let origin = entry.origin, entry.value != nil else { return .leaveOut(.unreadable) }
-        if let campaign = entry.text(.campaign), cancelledCampaigns.contains(campaign) {
-            return .leaveOut(.campaignCancelled)
-        }
+        if let omission = omission(ofCampaign: entry.text(.campaign)) { return .leaveOut(omission) }
         let failed = entry.pushServices
         var services = failed
         if let only = onlyPushServices {

@@ -2,9 +2,12 @@ internal import HeraldText
 
 /// Cells of a CSV file (RFC 4180) that do nothing when a spreadsheet opens it.
 package enum CSVText {
+    /// What a file begins with that is meant for a spreadsheet: without it Excel reads UTF-8 as another encoding.
+    package static let byteOrderMark = "\u{FEFF}"
+
     /// A line of these cells, with its end.
-    package static func line(_ cells: [String]) -> String {
-        cells.map { cell($0) }.joined(separator: ",") + "\r\n"
+    package static func line(_ cells: [String], delimiter: String = ",") -> String {
+        cells.map { cell($0, delimiter: delimiter) }.joined(separator: delimiter) + "\r\n"
     }
 
     /// The text as a cell: control characters escaped, quoted where needed, and with an apostrophe in front when a

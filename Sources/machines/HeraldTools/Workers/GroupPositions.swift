@@ -15,6 +15,8 @@ package struct GroupPositions: Sendable, Equatable {
         package var end: Int64
         /// Retry topics: how many should have been taken by now.
         package var overdue: Int64 = 0
+        /// How many events can be read from ``next`` on, where they were counted.
+        package var counted: Int64?
 
         package init(
             partition: TopicPartition, committed: Int64?, note: String = "", begin: Int64, stable: Int64? = nil,
@@ -31,7 +33,8 @@ package struct GroupPositions: Sendable, Equatable {
         /// Whether a consumer could go on from there.
         package var isInRange: Bool { (begin...max(begin, end)).contains(committed ?? begin) }
 
-        package var lag: Int64 { max(0, end - next) }
+        /// How many wait: events where they were counted, else offsets, of which the marks of transactions have some, too.
+        package var lag: Int64 { counted.map { $0 + held } ?? max(0, end - next) }
 
         /// How much of the lag lies behind an open transaction.
         package var held: Int64 { max(0, end - max(next, stable)) }
@@ -98,7 +101,8 @@ package struct GroupSurvey {
         var counts: [TopicPartition: Int64] = [:]
         for position in behind where moments[position.partition] != nil {
             let end = firstAfter[position.partition] ?? position.stable
-            counts[position.partition] = max(0, min(end, position.stable) - position.next)
+            let offsets = max(0, min(end, position.stable) - position.next)
+            counts[position.partition] = min(offsets, position.counted ?? offsets)
         }
         return counts
     }

@@ -32,11 +32,12 @@ package struct OpenTransactionSurvey {
         let behind = stable.filter { $0.value < ends[$0.key] ?? 0 }.sorted { $0.key.description < $1.key.description }
             .prefix(Self.lookedAtLimit)
         guard !behind.isEmpty else { return [] }
-        let first = try uncommitted.firstRecords(
-            from: behind.map { ($0.key, offset: $0.value) }, within: Self.lookingLimit, countsFromOrigin: false)
+        let ahead = try uncommitted.recordsAhead(
+            of: behind.map { ($0.key, offset: $0.value) }, within: Self.lookingLimit, countsFromOrigin: false)
         let still = try committed.queries.ends(of: behind.map(\.key), timeout: timeout)
         return behind.compactMap { partition, offset in
-            guard case .published(let moment?) = first[partition], still[partition] == offset, let end = ends[partition]
+            guard case .published(let moment?) = ahead[partition]?.first, still[partition] == offset,
+                let end = ends[partition]
             else { return nil }
             let since = min(moment, now)
             guard now.time(since: since) >= patience else { return nil }

@@ -21,7 +21,7 @@ struct CampaignStartOutput {
         ]
         lines.append("  read as \(SafeText.escaped(audience.reading.text))")
         if audience.emptyLines > 0 { lines.append("  \(CampaignWords.counted(audience.emptyLines, "empty line"))") }
-        for line in audience.invalidLines { lines.append("  line \(line.line): \(SafeText.escaped(line.reason))") }
+        for line in audience.invalidLines { lines.append("  \(line.place): \(SafeText.escaped(line.reason))") }
         if audience.invalid > 0 {
             let more = audience.invalid - audience.invalidLines.count
             let rest = more > 0 ? "\(CampaignWords.number(more)) more, all of them" : "they are"

@@ -38,7 +38,11 @@ struct DeadLetterReplayRun {
         rules.correction = try CorrectionRequest(
             invocation: invocation, settings: settings, replayer: replayer, selection: selection
         ).correction()
-        rules.cancelledCampaigns = try Self.cancelledCampaigns(replayer, console)
+        if try !replayer.lookUpCampaigns(for: &rules) {
+            console.remark(
+                "Which campaigns are cancelled or paused is not known: this user may not read "
+                    + "\(replayer.context.topics.campaigns). Workers deliver nothing of them.")
+        }
         self.rules = rules
         var options = ReplayOptions()
         options.ramp = parsed[Command.ramp]
@@ -51,16 +55,6 @@ struct DeadLetterReplayRun {
         options.selection = selection.text
         options.isAgain = rules.isAgain
         self.options = options
-    }
-
-    private static func cancelledCampaigns(_ replayer: Replayer, _ console: Console) throws -> Set<String> {
-        let names = try replayer.cancelledCampaigns()
-        if names == nil {
-            console.remark(
-                "Which campaigns were cancelled is not known: this user may not read \(replayer.context.topics.campaigns). "
-                    + "Workers deliver nothing of them.")
-        }
-        return names ?? []
     }
 
     mutating func run() throws -> ExitStatus {

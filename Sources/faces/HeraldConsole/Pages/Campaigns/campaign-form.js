@@ -218,8 +218,8 @@ function draw(answer, filled, result, app, state) {
       caption: 'The first messages', columns: [{ title: 'User' }, { title: 'Message' }], rows: found.samples.map((sample) => [sample.user, sample.message]),
     }),
     found.invalid > 0 && table({
-      caption: 'The first invalid lines', columns: [{ title: 'Line', number: true }, { title: 'Why' }],
-      rows: found.invalidLines.map((line) => [String(line.line), line.reason]),
+      caption: 'The first invalid lines', columns: [{ title: 'Row' }, { title: 'Why' }],
+      rows: found.invalidLines.map((line) => [line.row === line.line ? count(line.row) : `${count(line.row)} (line ${count(line.line)})`, line.reason]),
     }),
     found.invalid > 0 && h('p', {}, invalidLines(answer)),
     command(answer.command), startButton(answer, filled, result, app, state)));

@@ -22,7 +22,7 @@ struct LetterExport {
         self.format = format
         self.isRevealed = isRevealed
         self.configuration = configuration
-        if format == .csv { text = DeadLetterView.csvHeading(isRevealed: isRevealed) }
+        if format == .csv { text = CSVText.byteOrderMark + DeadLetterView.csvHeading(isRevealed: isRevealed) }
     }
 
     /// Adds a letter; returns `false` when there is no room for it.

@@ -86,8 +86,7 @@ final class ReplayPlanner: Sendable {
         _ rules: ReplayRules, _ options: ReplayOptions, _ onProgress: (Int64, Int64) -> Bool
     ) throws -> ReadyPlan {
         var rules = rules
-        let cancelled = try replayer.cancelledCampaigns()
-        rules.cancelledCampaigns = cancelled ?? []
+        let isToldOfCampaigns = try replayer.lookUpCampaigns(for: &rules)
         let plan = try replayer.plan(selection, rules, state, onProgress: onProgress)
         try Self.check(plan.missing)
         if case .value(_, let place)? = rules.correction {
@@ -106,11 +105,11 @@ final class ReplayPlanner: Sendable {
             .init("ramp", .string(options.ramp.text)), .init("stopIfFailures", .number(options.stopShare)),
             .init("firstBatch", options.ramp.size(0).map { .integer(min($0, plan.count)) } ?? .null),
         ]
-        if cancelled == nil {
+        if !isToldOfCampaigns {
             members.append(
                 .init(
                     "notice",
-                    "Which campaigns were cancelled is not known: this user may not read the campaigns topic."))
+                    "Which campaigns are cancelled or paused is not known: this user may not read the campaigns topic."))
         }
         return ReadyPlan(
             work: .replay(plan, rules, options), request: request, selection: selection.text, object: members)

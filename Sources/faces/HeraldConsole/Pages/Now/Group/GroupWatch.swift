@@ -119,6 +119,8 @@ private final class GroupInquiry {
     /// Where the first record is looked at, at most.
     private static let lookedAtLimit = 100
     private static let lookingLimit = Duration.seconds(2)
+    /// So many events of a partition are counted one by one; of more, the offsets are.
+    private static let countedLimit: Int64 = 500
     /// So late a retry may be before it counts as overdue.
     private static let lateness: Milliseconds = .seconds(30)
 
@@ -132,8 +134,8 @@ private final class GroupInquiry {
     private(set) var brokers: [ClusterMetadata.Broker] = []
     /// Whether the last question was one that only the group's coordinator answers.
     private(set) var lacksCoordinator = false
-    /// What was found first in partitions where the group has not moved since.
-    private var firsts: [TopicPartition: (offset: Int64, record: FirstRecord)] = [:]
+    /// What was found in partitions where neither the group nor the end has moved since.
+    private var ahead: [TopicPartition: (position: GroupPositions.Position, records: RecordsAhead)] = [:]
     /// Where the group stood at the last look.
     private var stands: [TopicPartition: Int64] = [:]
 
@@ -160,40 +162,49 @@ private final class GroupInquiry {
             topic.partitions.filter { $0.leader != nil }.map { TopicPartition(topic: topic.name, partition: $0.id) }
         }
         let survey = GroupSurvey(group.queries, admin: admin) { Self.questionTimeout }
-        let positions = wanted.isEmpty ? GroupPositions(partitions: []) : try survey.positions(of: wanted)
-        try look(at: positions, isServed: !description.members.isEmpty)
+        var positions = wanted.isEmpty ? GroupPositions(partitions: []) : try survey.positions(of: wanted)
+        try look(at: &positions, isServed: !description.members.isEmpty)
         return try observation(description, metadata, positions, survey, now)
     }
 
-    /// Looks at what comes first where the group stands still: only there it is worth a fetch.
-    private func look(at positions: GroupPositions, isServed: Bool) throws(KafkaError) {
+    /// Looks at what comes where the group stands still: only there it is worth a fetch.
+    private func look(at positions: inout GroupPositions, isServed: Bool) throws(KafkaError) {
         let behind = positions.partitions.filter { $0.lag > 0 && $0.isInRange }
-        // Behind marks there may be records by now.
-        firsts = firsts.filter { $0.value.record != .none }
+        ahead = ahead.filter { known in
+            behind.contains { $0.partition == known.key && isKnown($0, known.value) }
+        }
         let unknown = behind.filter { position in
-            firsts[position.partition]?.offset != position.next
-                && (!isServed || stands[position.partition] == position.next)
+            ahead[position.partition] == nil && (!isServed || stands[position.partition] == position.next)
         }.sorted { $0.lag > $1.lag }.prefix(Self.lookedAtLimit)
         stands = Dictionary(positions.partitions.map { ($0.partition, $0.next) }) { $1 }
-        firsts = firsts.filter { stands[$0.key] == $0.value.offset }
-        guard !unknown.isEmpty else { return }
-        let found = try reader.firstRecords(
-            from: unknown.map { ($0.partition, offset: $0.next) }, within: Self.lookingLimit)
-        for position in unknown {
-            if let record = found[position.partition] { firsts[position.partition] = (position.next, record) }
+        if !unknown.isEmpty {
+            let found = try reader.recordsAhead(
+                of: unknown.map { ($0.partition, offset: $0.next) }, within: Self.lookingLimit,
+                counting: Self.countedLimit)
+            for position in unknown {
+                if let records = found[position.partition] { ahead[position.partition] = (position, records) }
+            }
         }
+        for index in positions.partitions.indices {
+            positions.partitions[index].counted = ahead[positions.partitions[index].partition]?.records.count
+        }
+    }
+
+    /// What is at the beginning stays so; a count holds until something is written behind it.
+    private func isKnown(
+        _ position: GroupPositions.Position, _ known: (position: GroupPositions.Position, records: RecordsAhead)
+    ) -> Bool {
+        position.next == known.position.next
+            && (known.records.count == nil || position.stable == known.position.stable)
     }
 
     private func observation(
         _ description: GroupDescription, _ metadata: ClusterMetadata, _ positions: GroupPositions,
         _ survey: GroupSurvey, _ now: WallTime
     ) throws(KafkaError) -> GroupObservation {
-        let isEmpty: (TopicPartition) -> Bool = { [firsts] in firsts[$0]?.record == FirstRecord.none }
         let delay: (TopicPartition) -> DelayName? = { [topics = plan.search.topics] in topics.delay(ofTopic: $0.topic) }
         func waiting(until moment: Int64) throws(KafkaError) -> [TopicPartition: Int64] {
-            try survey.waiting(in: positions) { place in
-                isEmpty(place) ? nil : delay(place).map { moment - $0.length.count }
-            }
+            try survey.waiting(in: positions) { place in delay(place).map { moment - $0.length.count } }
         }
         let overdue = try waiting(until: now.milliseconds - Self.lateness.count)
         var due: [[TopicPartition: Int64]] = []
@@ -204,9 +215,9 @@ private final class GroupInquiry {
         var partitions = positions.partitions.map { position in
             let place = position.partition
             var published: WallTime?
-            if case .published(let moment) = firsts[place]?.record { published = moment }
+            if case .published(let moment) = ahead[place]?.records.first { published = moment }
             return GroupObservation.Partition(
-                place: place, delay: delay(place)?.description, lag: isEmpty(place) ? position.held : position.lag,
+                place: place, delay: delay(place)?.description, lag: position.lag,
                 held: position.held, overdue: overdue[place] ?? 0, hasMember: taken.contains(place), oldest: published)
         }
         let dues = Dictionary(partitions.map { ($0.place, $0.due) }) { $1 }
