@@ -69,7 +69,7 @@ struct ConsoleVerdictTests {
         _ plan: Fixture.Plan = Fixture.Plan(), _ body: (ConsoleClient, Fixture) async throws -> Void
     ) async throws {
         var plan = plan
-        plan.settings = ["admin.listen": "127.0.0.1:\(try #require(FreePorts.take(1).first))"]
+        plan.settings["admin.listen"] = "127.0.0.1:\(try #require(FreePorts.take(1).first))"
         try await Fixture.run(plan) { fixture in
             try await body(try await ConsoleClient(fixture), fixture)
         }
@@ -114,6 +114,7 @@ struct ConsoleVerdictTests {
     func deadLetters() async throws {
         var plan = Fixture.Plan()
         plan.misbehaviour = [.status(400) { $0.user = "bad-*" }]
+        plan.settings["retry.delays"] = "[5m]"
         try await look(plan) { console, fixture in
             _ = try await fixture.startWorker()
             try await fixture.publish((0..<3).map { Publication(id: "bad-\($0)", user: "bad-\($0)") })
@@ -123,15 +124,20 @@ struct ConsoleVerdictTests {
             #expect(failed.sentence.contains("all with status 400"), "\(failed.sentence)")
             #expect(failed.sentence.contains("; 3 users"), "\(failed.sentence)")
             #expect(failed.next?.href?.hasPrefix("/failures") == true && failed.next?.section == "heralddeadletters")
-            // It waits in delay topics for ten minutes, one after the other.
             let later = Date.now.addingTimeInterval(600).formatted(.iso8601)
-            try await fixture.publish([Publication(id: "later", user: "later", more: ["notBefore": later])])
+            for number in 0..<3 {
+                try await fixture.publish([
+                    Publication(id: "later-\(number)", user: "later", more: ["notBefore": later])
+                ])
+                try await fixture.wait("it is in a delay topic") { fixture.retries.count == number + 1 }
+            }
             let isShown = try await eventually {
                 let now: Now = try await console.look("/api/now")
-                // The ends of transactions count, too.
-                return now.current.backlog.contains { $0.waiting > 0 && $0.due.first == 0 && $0.due.last == $0.waiting }
+                return now.current.backlog.contains { $0.waiting == 3 && $0.due.first == 0 && $0.due.last == 3 }
             }
-            #expect(isShown, "what waits for its moment is due later")
+            #expect(isShown, "three wait for their moment; the ends of their transactions are no events")
+            let doctor = try await fixture.tool("doctor", "--only", "kafka")
+            #expect(doctor.output.contains("3 wait for their time"), "\(doctor.output)")
         }
     }
 

@@ -65,7 +65,10 @@ struct AudienceFile {
         return preview
     }
 
-    var invalidLines: String? { try? String(contentsOfFile: invalidPath, encoding: .utf8) }
+    /// With the mark at its beginning, which a String of a file leaves out.
+    var invalidLines: String? {
+        FileManager.default.contents(atPath: invalidPath).map { String(decoding: $0, as: UTF8.self) }
+    }
 }
 
 /// The description of the error that an expression throws.
