@@ -112,6 +112,23 @@ struct PreviewRefusalTests {
         #expect(try found(["ann", "ann", "ann"]).refusal == nil)
     }
 
+    @Test("A campaign that expires before all of it is published says how many would be too late")
+    func expiry() throws {
+        func warnings(_ rate: Double?, _ expiresIn: Milliseconds?) throws -> [String] {
+            let file = try AudienceFile("user\n" + (0..<101).map { "user-\($0)" }.joined(separator: "\n"))
+            defer { file.remove() }
+            var order = CampaignOrder(text: try AudienceFile.text("Hi"), topic: "bulk")
+            (order.rate, order.expiresIn) = (rate, expiresIn)
+            return CampaignPreview(order, try file.preview("Hi"), definition: nil).warnings
+        }
+        #expect(
+            try warnings(2, .seconds(20)) == [
+                "20 s after the start nobody is notified any more, and it takes at least 50 s at 2/s: about 61 recipients "
+                    + "would be too late"
+            ])
+        #expect(try warnings(2, .seconds(51)) == [] && warnings(2, nil) == [] && warnings(nil, .seconds(1)) == [])
+    }
+
     @Test("Database nulls and damaged characters cause warnings, in users and in fields")
     func doubts() throws {
         let text = "user,name\nann,NULL\nNULL,Nullmeyer\nbob,J\u{FFFD}rg\ncid,#N/A\ndan,null and void\n"

@@ -66,7 +66,19 @@ package struct CampaignPreview: Sendable {
     private static let roomyBytes = 3_584
 
     /// What looks like a mistake, in sentences.
-    package var warnings: [String] { doubtfulFields + foreignMarks + literalBreak + longMessage + caseTwins }
+    package var warnings: [String] { expiry + doubtfulFields + foreignMarks + literalBreak + longMessage + caseTwins }
+
+    /// The events' expiry is one moment, however late they are published.
+    private var expiry: [String] {
+        guard let rate, let expiresIn = order.expiresIn, let seconds, expiresIn < .seconds(Int64(seconds)) else {
+            return []
+        }
+        let inTime = min(toNotify, Int(saturating: rate * Double(expiresIn.count) / 1_000))
+        return [
+            "\(CampaignWords.duration(Double(expiresIn.count) / 1_000)) after the start nobody is notified any more, and it "
+                + "takes \(duration): about \(CampaignWords.counted(toNotify - inTime, "recipient")) would be too late"
+        ]
+    }
 
     private var longMessage: [String] {
         guard audience.longestMessage > Self.roomyBytes else { return [] }

@@ -127,7 +127,7 @@ package struct ReportPage: Sendable {
         let left = max(0, all - reached)
         return "<strong>\(reached) of \(all) people were reached</strong> on at least one push service"
             + (missingCount > 0 ? ", as far as results are left" : "")
-            + (left > 0 ? "; \(left) were not, or are not yet." : ".")
+            + (left > 0 ? "; \(left) were not\(status.state == .finished ? "" : ", or are not yet")." : ".")
     }
 
     private var outcomes: String {

@@ -230,6 +230,11 @@ struct VerdictTests {
             "Outage: most calls to the backend fail, the latest with status 503",
             workers: [worker([breaker])],
             group: .known(group([partition(3, lag: 9_000, stillSince: minutesAgo(9))]))),
+        Case(
+            "an outage that no call can end, because none is to be made", .warn,
+            "Outage: most calls to the backend fail, the latest with status 503; nothing waits, and the next call shows "
+                + "whether it is over",
+            workers: [worker([breaker])], group: .known(group([partition(3, lag: 0)]))),
     ]
 
     private static let absences = [
