@@ -103,8 +103,8 @@ package struct ReportPage: Sendable {
         var text = status.state.rawValue.prefix(1).uppercased() + status.state.rawValue.dropFirst()
         text += since
         if status.state == .paused || status.state == .cancelled { text += author + reason }
-        text += ". \(people)</p>\n<p>As of \(OutcomePicture.time(status.now)), \(status.count.delivered) "
-        if let total = status.total { text += "of \(max(total, status.count.known)) " }
+        text += ". \(people)</p>\n<p>As of \(OutcomePicture.time(status.now)), \(CampaignWords.number(status.count.delivered)) "
+        if let total = status.total { text += "of \(CampaignWords.number(max(total, status.count.known))) " }
         text += "notifications were delivered, one for each recipient and push service."
         if missingCount > 0 {
             text +=
@@ -122,12 +122,13 @@ package struct ReportPage: Sendable {
     private var people: String {
         let reached = report.people.reached
         guard let all = status.campaign.progress?.everybody else {
-            return "\(reached) \(reached == 1 ? "person was" : "people were") reached."
+            return "\(CampaignWords.number(reached)) \(reached == 1 ? "person was" : "people were") reached."
         }
         let left = max(0, all - reached)
-        return "<strong>\(reached) of \(all) people were reached</strong> on at least one push service"
+        return "<strong>\(CampaignWords.number(reached)) of \(CampaignWords.number(all)) people were reached</strong> on at least one push service"
             + (missingCount > 0 ? ", as far as results are left" : "")
-            + (left > 0 ? "; \(left) were not\(status.state == .finished ? "" : ", or are not yet")." : ".")
+            + (left > 0 ? "; \(CampaignWords.number(left)) were not\(status.state == .finished ? "" : ", or are not yet")." : ".")
+            + " Reached is who got a notification that the backend accepted."
     }
 
     private var outcomes: String {
@@ -142,7 +143,7 @@ package struct ReportPage: Sendable {
         if status.unpublished > 0 { rows.append(("not published", status.unpublished)) }
         return """
             <h2>Outcomes</h2>
-            \(Self.table(["outcome", "notifications", "share"], rows.map { [$0.0, "\($0.1)", CampaignWords.share($0.1, of: whole)] }, numbers: [1, 2]))
+            \(Self.table(["outcome", "notifications", "share"], rows.map { [$0.0, CampaignWords.number($0.1), CampaignWords.share($0.1, of: whole)] }, numbers: [1, 2]))
             """
     }
 
@@ -151,11 +152,11 @@ package struct ReportPage: Sendable {
         guard let feedback else { return "" }
         let taken = max(status.count.delivered, feedback.known)
         let rows = feedback.parts(taken: taken).map {
-            [$0.name, "\($0.count)", CampaignWords.share($0.count, of: taken)]
+            [$0.name, CampaignWords.number($0.count), CampaignWords.share($0.count, of: taken)]
         }
         let all = feedback.devices.values.reduce(0, +)
         let outcomes = feedback.devices.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { name, count in
-            [HTMLText.escaped(name), "\(count)", CampaignWords.share(count, of: all)]
+            [HTMLText.escaped(name), CampaignWords.number(count), CampaignWords.share(count, of: all)]
         }
         let table =
             outcomes.isEmpty
@@ -176,7 +177,7 @@ package struct ReportPage: Sendable {
                 + "\(Self.legend[name] ?? name)</span>"
         }
         let rows = spans.filter { $0.span.total > 0 }.map { entry in
-            [OutcomePicture.time(entry.start)] + OutcomePicture.parts(entry.span).map { "\($0.1)" }
+            [OutcomePicture.time(entry.start)] + OutcomePicture.parts(entry.span).map { CampaignWords.number($0.1) }
         }
         return """
             <h2>Over time</h2>
@@ -203,14 +204,14 @@ package struct ReportPage: Sendable {
         var rows = report.sortedFailures.map { failure, count in
             [
                 failure.outcome == .deadLettered ? failure.reason?.rawValue ?? "unknown" : failure.outcome.rawValue,
-                failure.status.map { "\($0)" } ?? "", HTMLText.escaped(failure.pushService ?? "all"), "\(count)",
+                failure.status.map { "\($0)" } ?? "", HTMLText.escaped(failure.pushService ?? "all"), CampaignWords.number(count),
                 CampaignWords.share(count, of: all), Self.bar(count, of: most),
             ]
         }
         if report.otherFailures > 0 {
             rows.append(
                 [
-                    "all others", "", "", "\(report.otherFailures)", CampaignWords.share(report.otherFailures, of: all),
+                    "all others", "", "", CampaignWords.number(report.otherFailures), CampaignWords.share(report.otherFailures, of: all),
                     Self.bar(report.otherFailures, of: most),
                 ])
         }
@@ -238,16 +239,16 @@ package struct ReportPage: Sendable {
             ),
         ]
         if let progress = status.campaign.progress {
-            facts.append(("Recipients", "\(progress.everybody), of whom \(progress.published) were published"))
+            facts.append(("Recipients", "\(CampaignWords.number(progress.everybody)), of whom \(CampaignWords.number(progress.published)) were published"))
             for former in progress.replacements ?? [] {
                 facts.append(("Audience", HTMLText.escaped(CampaignWords.sentence(former))))
             }
-            facts.append(("Left out", "\(progress.repeats) repeated lines, \(progress.invalid) invalid ones"))
+            facts.append(("Left out", "\(CampaignWords.number(progress.repeats)) repeated lines, \(CampaignWords.number(progress.invalid)) invalid ones"))
         }
         if let moment = definition.expiresAt {
             facts.append(("Expires", OutcomePicture.time(WallTime(milliseconds: moment))))
         }
-        facts.append(("Calls", "\(report.attempts)"))
+        facts.append(("Attempts", "\(CampaignWords.number(report.attempts)), by the outcomes that are known; the backend may have seen more calls"))
         let items = facts.map { "<dt>\($0.0)</dt><dd>\($0.1)</dd>" }
         return "<h2>The campaign</h2>\n<dl>\n\(items.joined(separator: "\n"))\n</dl>"
     }
