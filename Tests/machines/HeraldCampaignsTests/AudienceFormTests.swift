@@ -1,3 +1,4 @@
+import HeraldTime
 import HeraldTools
 import Testing
 

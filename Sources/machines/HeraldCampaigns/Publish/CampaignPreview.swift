@@ -1,4 +1,5 @@
 package import HeraldText
+internal import HeraldTime
 internal import HeraldTools
 
 /// What a start of a campaign comes to, in numbers and sentences: pure.
