@@ -172,7 +172,7 @@ let package = Package(
             ]),
         module(
             "views", "HeraldAccount",
-            ["HeraldBytes", "HeraldEvents", "HeraldKafka", "HeraldText", "HeraldTime", "HeraldTools"]),
+            ["HeraldBytes", "HeraldDriver", "HeraldEvents", "HeraldKafka", "HeraldText", "HeraldTime", "HeraldTools"]),
         module(
             "faces", "HeraldDoctor",
             [

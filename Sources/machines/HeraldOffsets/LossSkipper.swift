@@ -54,7 +54,7 @@ package struct LossSkipper {
                 metadata: skip.map.text(committing: skip.offset, of: identity))
         }
         var entry = AuditEntry(
-            action: "offsets.skip-lost", phase: "done", at: SystemClock.wall().text, by: survey.context.operatorName)
+            action: AuditEntry.skipLost, phase: "done", at: SystemClock.wall().text, by: survey.context.operatorName)
         entry.selection = survey.context.group
         entry.reason = reason
         entry.options = Dictionary(skips.map { ("\($0.partition)", "\($0.committed)-\($0.offset)") }) { $1 }

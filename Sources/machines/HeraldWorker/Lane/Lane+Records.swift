@@ -215,9 +215,7 @@ extension Lane {
         lostRecords[partition] = lost
         if since == nil {
             let words = LostRecords([lost])
-            logger.error(
-                "\(words.words): nothing is consumed there from offset \(question.wanted) on, and all others continue; "
-                    + words.remedy, place(partition, first))
+            logger.error("\(words.words); \(words.remedy)", place(partition, first))
         }
         io.findRange(of: partition, question, after: Self.lostPause)
     }

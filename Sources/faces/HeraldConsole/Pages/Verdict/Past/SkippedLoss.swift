@@ -15,8 +15,8 @@ struct SkippedLoss: Sendable, Equatable {
 
     /// `nil` for every other entry.
     init?(_ record: AuditRecord) {
-        guard let entry = record.entry, entry.action == "offsets.skip-lost" else { return nil }
-        self.init(at: record.at, by: entry.by, count: entry.counts?["lost"] ?? 0)
+        guard let entry = record.entry, let count = entry.skippedCount else { return nil }
+        self.init(at: record.at, by: entry.by, count: count)
     }
 
     var words: String {
@@ -28,18 +28,18 @@ extension VerdictLog {
     /// The entries of the day with what became of lost records; those that this console did not see are told by the audit
     /// topic alone.
     func told(besides skips: [SkippedLoss]) -> [Span] {
-        var spans = told
+        var (spans, others) = (told, [Span]())
         for skip in skips {
             let seen = spans.lastIndex { $0.key == Self.loss.rawValue && $0.seen <= skip.at }
             if let seen, spans[seen].isPresent || skip.at <= spans[seen].to.advanced(by: Self.patience) {
                 spans[seen].what += "; \(skip.words)"
             } else {
-                spans.append(
+                others.append(
                     Span(
                         key: Self.loss.rawValue, severity: .warn, title: Self.loss.entry.title, what: skip.words,
                         from: skip.at, seen: skip.at, to: skip.at, isPresent: false))
             }
         }
-        return spans
+        return spans + others
     }
 }
