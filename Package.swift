@@ -144,7 +144,7 @@ let package = Package(
         module(
             "machines", "HeraldTools",
             [
-                "HeraldBytes", "HeraldDriver", "HeraldEvents", "HeraldHTTP", "HeraldKafka", "HeraldKernel",
+                "HeraldBytes", "HeraldCore", "HeraldDriver", "HeraldEvents", "HeraldHTTP", "HeraldKafka", "HeraldKernel",
                 "HeraldText", "HeraldThreads", "HeraldTime",
             ]),
         module(
@@ -172,7 +172,7 @@ let package = Package(
             ]),
         module(
             "views", "HeraldAccount",
-            ["HeraldBytes", "HeraldEvents", "HeraldKafka", "HeraldText", "HeraldTime", "HeraldTools"]),
+            ["HeraldBytes", "HeraldDriver", "HeraldEvents", "HeraldKafka", "HeraldText", "HeraldTime", "HeraldTools"]),
         module(
             "faces", "HeraldDoctor",
             [
@@ -182,7 +182,7 @@ let package = Package(
         .target(
             name: "HeraldConsole",
             dependencies: [
-                "CConsolePage", "HeraldBytes", "HeraldCampaigns", "HeraldEvents", "HeraldHTTP", "HeraldKafka",
+                "CConsolePage", "HeraldBytes", "HeraldCampaigns", "HeraldDriver", "HeraldEvents", "HeraldHTTP", "HeraldKafka",
                 "HeraldReplay", "HeraldText", "HeraldThreads", "HeraldTime", "HeraldTimeline", "HeraldTools",
             ],
             path: "Sources/faces/HeraldConsole",

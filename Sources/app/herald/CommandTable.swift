@@ -40,8 +40,8 @@ enum CommandTable {
             "topics", "Compare Herald's topics with the settings, create and change them.",
             [TopicsPlanCommand.self, TopicsApplyCommand.self, TopicsCheckCommand.self]),
         .group(
-            "offsets", "Show where the workers' group stands, and restore offsets that were lost.",
-            [OffsetsShowCommand.self, OffsetsRestoreCommand.self]),
+            "offsets", "Show where the workers' group stands, and restore offsets that were lost, or skip lost records.",
+            [OffsetsShowCommand.self, OffsetsRestoreCommand.self, OffsetsSkipLostCommand.self]),
         .command(InitCommand.self),
         .command(DoctorCommand.self),
         .group(

@@ -41,8 +41,8 @@ public struct Readiness {
             report.isStopping
             ? Finding(.stopping, "the worker was told to stop and finishes its calls in flight") : nil
         let own = [
-            stopping, stuck, membership, cluster.missingTopicsFinding, leaders, lostOffsets, brokers, standstill,
-            unanswered, refusal, commits,
+            stopping, stuck, membership, cluster.missingTopicsFinding, leaders, lostOffsets, lostRecords, brokers,
+            standstill, unanswered, refusal, commits,
         ]
         return own.compactMap { $0 } + report.outageFindings + [backend].compactMap { $0 }
     }
@@ -119,6 +119,8 @@ public struct Readiness {
                     + "of their events", place: lookedUp.map(\.description),
                 step: "wait; if it lasts, the log says why they cannot be read")
     }
+
+    private var lostRecords: Finding? { LostRecords(lanes.flatMap(\.lostRecords)).finding }
 
     private var brokers: Finding? {
         let unusable = cluster.unusable

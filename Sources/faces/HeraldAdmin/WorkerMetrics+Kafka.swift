@@ -1,4 +1,5 @@
 import HeraldCore
+import HeraldDriver
 import HeraldKafka
 import HeraldTelemetry
 import HeraldTime
@@ -18,6 +19,10 @@ extension WorkerMetrics {
                 "herald_partitions_offsets_missing", .gauge,
                 "Partitions of this worker that are not consumed, because the group's offset for them was lost.",
                 \.withoutOffsets.count),
+            sum(
+                "herald_records_lost", .gauge,
+                "Records of this worker's partitions that were deleted before they were read; nothing is consumed there.",
+                { $0.lostRecords.reduce(0) { $0 + Int($1.count) } }),
             one(
                 "herald_brokers_reachable", .gauge, "Whether a broker answered the latest query (1) or none (0)."
             ) { $0.report.cluster.isReachable == true ? 1 : 0 },

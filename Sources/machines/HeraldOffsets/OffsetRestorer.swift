@@ -37,8 +37,6 @@ package struct OffsetRestorer {
         }
     }
 
-    private static let claimTimeout = Milliseconds.seconds(30)
-
     private let context: OffsetContext
     private let survey: OffsetSurvey
 
@@ -194,35 +192,7 @@ package struct OffsetRestorer {
                 partition: restored.partition, offset: restored.position.offset,
                 metadata: restored.position.map.text(committing: restored.position.offset, of: identity))
         }
-        guard let group = survey.groupMetadata else { throw ToolFailure("the client knows no group") }
-        let id = "\(context.group).offsets"
-        var refusal: KafkaError?
-        do throws(KafkaError) {
-            let producer = try Producer(properties: context.writerProperties + [("transactional.id", id)])
-            defer { producer.close() }
-            let writer = OffsetWriter(producer)
-            defer { refusal = writer.refusal }
-            try writer.call { (producer, limit) throws(KafkaError) in try producer.initTransactions(timeout: limit) }
-            try producer.beginTransaction()
-            let entry = entry(plan, reason).record(topic: context.topics.audit)
-            if let refusal = try entry.produce(with: producer, token: 1) { throw refusal }
-            try writer.call { (producer, limit) throws(KafkaError) in
-                try producer.sendOffsets(positions, group: group, timeout: limit)
-            }
-            try writer.call { (producer, limit) throws(KafkaError) in try producer.commitTransaction(timeout: limit) }
-        } catch {
-            // Why its record was refused says more than that the transaction failed.
-            if let refusal {
-                let audit = ToolFailure(topic: context.topics.audit, refusal, allow: .write)
-                throw ToolFailure(
-                    "the offsets were not written, nor the audit entry: \(audit)", kind: audit.kind,
-                    detail: audit.detail)
-            }
-            throw ToolFailure(
-                "the offsets were not written", error,
-                allow: KafkaPermission(
-                    [.write], on: [.transactionalIDs(prefix: "\(context.group)."), .topic(context.topics.audit)]))
-        }
+        try survey.write(positions, with: entry(plan, reason))
         return plan.partitions.count
     }
 
@@ -238,36 +208,5 @@ package struct OffsetRestorer {
             "passedOver": plan.sum(\.passedOver),
         ]
         return entry
-    }
-}
-
-/// Makes transactional calls, each again as long as that can help.
-private final class OffsetWriter {
-    private static let patience = Duration.seconds(60)
-    private static let callTimeout = Milliseconds.seconds(10)
-
-    private let producer: Producer
-    /// Why the record was not taken.
-    private(set) var refusal: KafkaError?
-
-    init(_ producer: Producer) { self.producer = producer }
-
-    func call(
-        _ body: @escaping @Sendable (Producer, Milliseconds) throws(KafkaError) -> Void
-    ) throws(KafkaError) {
-        let end = ContinuousClock.now + Self.patience
-        while true {
-            do throws(KafkaError) {
-                return try producer.blocking(pollingReports: serve(wait:)) { (producer) throws(KafkaError) in
-                    try body(producer, Self.callTimeout)
-                }
-            } catch {
-                guard error.outcome == .failedForNow, ContinuousClock.now < end else { throw error }
-            }
-        }
-    }
-
-    private func serve(wait: Milliseconds) {
-        producer.reports(wait: wait) { [self] report in refusal = refusal ?? report.error }
     }
 }

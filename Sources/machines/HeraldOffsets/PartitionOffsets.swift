@@ -1,4 +1,4 @@
-internal import HeraldCore
+package import HeraldCore
 package import HeraldDriver
 internal import HeraldEvents
 package import HeraldKafka
@@ -10,8 +10,8 @@ package struct PartitionOffsets: Sendable, Equatable {
     package var partition: TopicPartition
     /// `nil`: the group has no offset.
     package var committed: Int64?
-    /// How many offsets beyond that are done; `nil` when the metadata is not Herald's, or damaged.
-    package var doneBeyond: Int?
+    /// What is done beyond that; `nil` when the metadata is not Herald's, or damaged.
+    package var map: CompletionMap?
     /// The first offset that is left.
     package var begin: Int64
     /// The offset behind the last record.
@@ -21,13 +21,17 @@ package struct PartitionOffsets: Sendable, Equatable {
 
     /// Whether there are records, and no offset.
     package var isMissing: Bool { committed == nil && begin < stable }
+    /// How many offsets were deleted before they were read.
+    package var lost: Int64 = 0
+    /// How many offsets beyond the committed one are done.
+    package var doneBeyond: Int? { map?.done.reduce(0) { $0 + $1.count } }
 }
 
 /// Asks where the group stands; joins nothing.
 package final class OffsetSurvey {
     static let timeout = Milliseconds.seconds(10)
 
-    private let context: OffsetContext
+    let context: OffsetContext
     private let admin: Admin
     private let surveyor: Consumer
     let reader: TopicReader
@@ -63,19 +67,15 @@ package final class OffsetSurvey {
     package func partitions() throws -> [PartitionOffsets] {
         do throws(KafkaError) {
             let all = try consumed()
-            let positions = try GroupSurvey(surveyor.queries, admin: admin) { Self.timeout }.positions(of: all)
-            let cluster = surveyor.queries.clusterID ?? ""
-            return positions.partitions.map { position in
-                let map = position.committed.map {
-                    CompletionMap(
-                        text: position.note, committed: $0,
-                        of: PartitionIdentity(
-                            cluster: cluster, topic: position.partition.topic, partition: position.partition.partition))
+            let survey = GroupSurvey(surveyor.queries, admin: admin) { Self.timeout }
+            return try survey.positions(of: all).partitions.map { position in
+                let committed = position.committed.map {
+                    CommitPosition(partition: position.partition, offset: $0, metadata: position.note)
                 }
                 return PartitionOffsets(
                     partition: position.partition, committed: position.committed,
-                    doneBeyond: map.flatMap { $0?.done.reduce(0) { $0 + $1.count } },
-                    begin: position.begin, end: position.end, stable: position.stable)
+                    map: committed.flatMap(survey.completions), begin: position.begin, end: position.end,
+                    stable: position.stable, lost: position.lost)
             }
         } catch {
             throw ToolFailure(

@@ -1,3 +1,4 @@
+package import HeraldDriver
 package import HeraldEvents
 package import HeraldText
 package import HeraldTime
@@ -65,6 +66,10 @@ package struct Account: Sendable {
     /// The first of those that are missing, in the order of their places.
     package private(set) var missing: [MissingNotification] = []
     package var tombstones = 0
+    /// Records that were deleted before they were read: those that the workers still wait for, and those that an operator
+    /// has skipped. Nobody knows what they asked for.
+    package var lost = LostRecords([])
+    package var skipped = 0
     /// What could not be read, a phrase each.
     package var gaps: [String] = []
 
@@ -95,13 +100,14 @@ package struct Account: Sendable {
         }
     }
 
+    package var lostCount: Int { Int(lost.count) + skipped }
     package var missingCount: Int { total.missing + replays.missing }
     package var unknownCount: Int { total.unknown + replays.unknown }
     package var repeatedCount: Int { total.repeated + replays.repeated }
 
     /// Whether each notification has one result, or is on its way, and all of it could be read.
     package var isBalanced: Bool {
-        missingCount == 0 && unknownCount == 0 && repeatedCount == 0 && gaps.isEmpty
+        missingCount == 0 && lostCount == 0 && unknownCount == 0 && repeatedCount == 0 && gaps.isEmpty
     }
 
     /// The rows of its table: what they are of, and the numbers.
@@ -155,6 +161,7 @@ extension Account {
                             .init("source", notification.source.map(JSONValue.string) ?? .null),
                         ])
                     })),
+            .init("lost", .object([.init("waiting", .integer(Int(lost.count))), .init("skipped", .integer(skipped))])),
             .init("tombstones", .integer(tombstones)),
             .init("gaps", .array(gaps.map(JSONValue.string))),
         ]
@@ -173,6 +180,12 @@ extension Account {
             sentences.append(
                 "\(repeatedCount) with more than one result: delivery.guarantee: at-least-once allows that, exactly-once "
                     + "does not.")
+        }
+        if let finding = lost.finding { sentences.append(finding.sentence) }
+        if skipped > 0 {
+            sentences.append(
+                "\(skipped) records were deleted before they were read, and skipped (herald offsets skip-lost): what they asked "
+                    + "for is not in these numbers.")
         }
         if unknownCount > 0 {
             sentences.append("\(unknownCount) without a result cannot be judged, because not all results can be read.")

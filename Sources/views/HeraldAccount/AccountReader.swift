@@ -1,4 +1,6 @@
+internal import FoundationEssentials
 internal import HeraldBytes
+package import HeraldDriver
 package import HeraldEvents
 package import HeraldKafka
 internal import HeraldText
@@ -72,7 +74,7 @@ package struct AccountReader {
         gaps += asked.gaps
         if since != nil { gaps += asked.truncated.map { "what was deleted from \($0) before offset \($1)" } }
 
-        let committed = try committed(requests + delayTopics.flatMap { known[$0] ?? [] })
+        let (committed, lost) = try committed(requests + delayTopics.flatMap { known[$0] ?? [] }, admin)
         for partition in requests {
             records.ledger.open(
                 topic: partition.topic, partition: partition.partition, committed: committed[partition])
@@ -113,6 +115,8 @@ package struct AccountReader {
         }
         var account = Account(records.ledger, since: since, until: until.map { min($0, now) } ?? now, naming: limit)
         account.gaps = gaps
+        account.lost = lost
+        account.skipped = skipped(start, reach, admin)
         return account
     }
 
@@ -135,7 +139,9 @@ package struct AccountReader {
         return known
     }
 
-    private func committed(_ partitions: [TopicPartition]) throws -> [TopicPartition: Int64] {
+    private func committed(
+        _ partitions: [TopicPartition], _ admin: Admin
+    ) throws -> ([TopicPartition: Int64], lost: LostRecords) {
         // An offset that a worker is just committing would keep a `read_committed` consumer waiting.
         try asking(partitions, isolation: "read_uncommitted") { queries throws(KafkaError) in
             var offsets: [TopicPartition: Int64] = [:]
@@ -143,8 +149,24 @@ package struct AccountReader {
             {
                 offsets[position.partition] = position.offset
             }
-            return offsets
+            // The embedded broker deletes nothing, and is not asked.
+            guard !admin.isOfEmbeddedBroker(timeout: .zero) else { return (offsets, LostRecords([])) }
+            let survey = GroupSurvey(queries, admin: admin) { Self.questionTimeout }
+            return (offsets, try survey.positions(of: partitions).lostRecords)
         }
+    }
+
+    /// How many lost records operators have skipped since then, as far as the audit topic can be read.
+    private func skipped(_ start: TopicReader.Start, _ reach: ClusterReach, _ admin: Admin) -> Int {
+        var count = 0
+        let topic = try? reach.topics([topics.audit], admin).topics.first { $0.error == nil }
+        let places = topic?.partitions.map { TopicPartition(topic: topics.audit, partition: $0.id) } ?? []
+        var reading = Reading()
+        _ = try? read(places, from: { _ in start }, &reading, { _, _ in true }) { message, _ in
+            let entry = message.valueCopy.flatMap { try? JSONDecoder().decode(AuditEntry.self, from: Data($0)) }
+            count += entry?.skippedCount ?? 0
+        }
+        return count
     }
 
     /// The offsets of a moment; a partition whose records are all older ends there.

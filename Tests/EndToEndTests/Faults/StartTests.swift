@@ -91,23 +91,4 @@ struct StartTests {
             try await Oracle(fixture).expectCalls { _ in 1 }
         }
     }
-
-    @Test("Records lost to retention end the worker with 1 and their number", .ownKafka("Lost records"))
-    func lost() async throws {
-        try await Fixture.run { fixture in
-            var events = (0..<10).map { Publication(id: "e\($0)", user: "u\($0)") }
-            for index in events.indices { events[index].partition = 0 }
-            try await fixture.publish(events)
-            let partition = TopicPartition(topic: fixture.topic("notifications"), partition: 0)
-            try await fixture.commit([partition: 2])
-            try await fixture.kafka.deleteRecords(of: partition, before: 7)
-            let worker = try fixture.spawnWorker()
-            #expect(try await worker.waitForExit() == 1)
-            let line = try #require(worker.logLines.last { $0.level == "error" })
-            #expect(line.message.contains("5 records"))
-            #expect(line.message.contains(partition.description))
-            #expect(fixture.backend.calls.isEmpty)
-            #expect(try await fixture.committed()[partition] == 2)
-        }
-    }
 }

@@ -41,6 +41,9 @@ RECREATIONS = "recreations=10 commitInterval=1000"
 # The group loses its offsets, and they are restored from the results.
 OFFSETS = "isAtomic=true recreations=0 offsetLosses=3 commitInterval=1000"
 
+# Records are deleted before they are read, and an operator skips them.
+DELETIONS = "deletions=10 recreations=0 cuts=0 offsetLosses=0 strangers=0"
+
 # Another program commits in the workers' group.
 STRANGERS = "strangers=8 isAtomic=true recreations=0 cuts=0 offsetLosses=0"
 
@@ -55,6 +58,29 @@ MUTANTS = [
         "start.committed.offset == Offset.none && start.evidence != .absent",
         "start.committed.offset == Offset.none && start.evidence != .absent && !start.isUnanswered",
         "unanswered=200000 isAtomic=true",
+    ),
+    # Records that were deleted before they were read.
+    Mutant(
+        "a partition with lost records is not looked at again",
+        "Lane+Records.swift",
+        "        io.findRange(of: partition, question, after: Self.lostPause)\n    }\n\n    /// Reads",
+        "    }\n\n    /// Reads",
+        DELETIONS,
+    ),
+    Mutant(
+        "a partition continues at an offset before the one to which lost records are skipped",
+        "PartitionTable.swift",
+        "tracker?.reachEnd(offset) == true else { return false }\n        all[Int(partition)].expected",
+        "tracker?.reachEnd(offset - 1) == true else { return false }\n        all[Int(partition)].expected",
+        DELETIONS,
+    ),
+    Mutant(
+        "what was taken before lost records counts as done when they are skipped",
+        "PartitionTable.swift",
+        "        guard all[Int(partition)].tracker?.reachEnd(offset) == true else { return false }",
+        "        guard all[Int(partition)].tracker != nil else { return false }\n"
+        "        all[Int(partition)].tracker = OffsetTracker(restartingAt: offset)",
+        DELETIONS,
     ),
     # Another program in the group.
     Mutant(

@@ -78,6 +78,8 @@ enum Step {
     case brokersBack
     /// An operator restores lost offsets.
     case restoreOffsets
+    /// An operator skips the records that were deleted before they were read.
+    case skipLost
     /// Another program commits the partitions of this generation.
     case strangerCommits(generation: Int)
     case leaderBack(Place)
@@ -123,6 +125,8 @@ enum Fault {
     case settings
     /// The group's offsets are lost, and it has no members.
     case offsetLoss
+    /// Records are deleted before they are read.
+    case deletion
     /// Another program joins the workers' group, and commits there.
     case stranger
 }

@@ -89,6 +89,9 @@ extension Scenario {
         cuts = choices.pick([0, 0, 1, 3], for: "cuts")
         if isAtomic, recreations + cuts == 0 { offsetLosses = choices.pick([0, 0, 0, 1], for: "offsetLosses") }
         if recreations + cuts + offsetLosses == 0 { strangers = choices.pick([0, 0, 1, 3], for: "strangers") }
+        if recreations + cuts + offsetLosses + strangers == 0 {
+            deletions = choices.pick([0, 0, 1, 3], for: "deletions")
+        }
         unanswered = choices.pick([0, 0, 20_000, 200_000], for: "unanswered")
         damages = choices.pick([0, 0, 10_000, 50_000], for: "damages")
         outages = choices.below(3, for: "outages")

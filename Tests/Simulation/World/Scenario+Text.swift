@@ -51,6 +51,7 @@ extension Scenario {
         ("retentions", .count(\.retentions, 0)),
         ("recreations", .count(\.recreations, 0)), ("cuts", .count(\.cuts, 0)),
         ("offsetLosses", .count(\.offsetLosses, 0)), ("strangers", .count(\.strangers, 0)),
+        ("deletions", .count(\.deletions, 0)),
         ("unanswered", .count(\.unanswered, 0)),
         ("leaderLosses", .count(\.leaderLosses, 0)), ("rivals", .count(\.rivals, 0)),
         ("oversized", .count(\.oversized, 0)), ("unknownLimits", .count(\.unknownLimits, 0)),

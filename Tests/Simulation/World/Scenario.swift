@@ -97,6 +97,8 @@ package struct Scenario: Sendable {
     /// The number of losses of the group's offsets; not with recreations, whose results name offsets of the former
     /// topic.
     package var offsetLosses = 0
+    /// The number of times that records are deleted before they are read; not where offsets mean other records.
+    package var deletions = 0
     /// The share of partitions for whose beginning a worker gets no answer; it asks again.
     package var unanswered = 0
     /// The number of times that another program joins the group, commits its own offsets, and leaves; not where logs
@@ -242,6 +244,7 @@ package struct Scenario: Sendable {
         retentions = 0
         offsetLosses = 0
         strangers = 0
+        deletions = 0
         unanswered = 0
         recreations = 0
         cuts = 0

@@ -1,3 +1,5 @@
+import HeraldCore
+
 /// The broker's side: logs, one group with generations and eager rebalances, committed offsets, transactions.
 ///
 /// | file | part |
@@ -139,6 +141,16 @@ struct SimulatedCluster {
     mutating func delete(before offset: Int64, in place: Place) -> Int64 {
         self[place].start = max(self[place].start, min(offset, self[place].standing))
         return self[place].start
+    }
+
+    /// The offsets that were deleted before the group was done with them.
+    func lost(_ place: Place) -> [Int64] {
+        let log = self[place]
+        guard let committed = log.committed, committed < log.start else { return [] }
+        let identity = PartitionIdentity(
+            cluster: Self.identity, topic: topics[place.topic], partition: Int32(place.partition))
+        let done = CompletionMap(text: log.metadata, committed: committed, of: identity)?.done ?? []
+        return (committed..<log.start).filter { offset in !done.contains { $0.contains(offset) } }
     }
 
     func name(_ place: Place) -> String { "\(topics[place.topic])/\(place.partition)" }

@@ -211,7 +211,7 @@ extension SimulatedWorker: SimulatedIO, TransactionalProcess {
     }
 
     func findRange(of partition: TopicPartition, _ question: RangeQuestion, after pause: Milliseconds) {
-        simulation.tellRange(process, partition, question)
+        simulation.tellRange(process, partition, question, after: pause.count)
     }
 
     func readBatch(of partition: TopicPartition, _ question: RangeQuestion) {

@@ -147,8 +147,10 @@ extension Simulation {
     func checkCommit(_ position: Position) {
         // For a deleted topic it tells nothing.
         guard !cluster.isDeleted(position.place) else { return }
-        let before = min(cluster[position.place].standing, cluster[position.place].replaced)
         let log = cluster[position.place]
+        // One that goes back to deleted records lets nobody take them again.
+        let isBack = scenario.deletions > 0 && position.offset < min(log.standing, log.start)
+        let before = isBack ? position.offset : min(log.standing, log.replaced)
         guard position.offset <= log.end else {
             // The group's offset is from before the log was cut off, and its member has not heard of that yet.
             let told = Position(place: position.place, offset: log.committed ?? 0, metadata: log.metadata)

@@ -18,6 +18,7 @@ extension Simulation {
             (.rival, .rival, scenario.rivals), (.campaignsTopic, .campaignsTopic, scenario.campaignsFaults),
             (.clockStep, .clockStep, scenario.skew > .zero ? 3 : 0), (.settings, .settings, scenario.settingsChanges),
             (.offsetLoss, .offsetLoss, scenario.offsetLosses), (.stranger, .stranger, scenario.strangers),
+            (.deletion, .deletion, scenario.deletions),
         ]
         for (fault, stream, count) in faults {
             for _ in 0..<count { schedule(.fault(fault), after: chance[stream].between(100, Self.faultTime)) }
@@ -70,6 +71,7 @@ extension Simulation {
         case .recreation: recreateAnyTopic()
         case .cut: cutAnyLog()
         case .offsetLoss: loseOffsets()
+        case .deletion: deleteUnread()
         case .stranger: strangerJoins()
         case .clockStep:
             anyWorker(.clockStep)?.chooseSkew()
@@ -105,7 +107,7 @@ extension Simulation {
         log("\(cluster.name(place)) begins at \(start) now, before it is read")
     }
 
-    private func deleteRecords(before offset: Int64, in place: Place) -> Int64 {
+    func deleteRecords(before offset: Int64, in place: Place) -> Int64 {
         let former = cluster[place].start
         let start = cluster.delete(before: offset, in: place)
         cutPublishing(cluster[place].records[Int(former)..<Int(start)])

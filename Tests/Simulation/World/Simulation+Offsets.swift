@@ -76,6 +76,39 @@ extension Simulation {
         }
     }
 
+    /// Deletes records of a partition that the group has not read, and those before them.
+    func deleteUnread() {
+        let place = chance[.deletion].pick(cluster.consumed)
+        let (first, end) = (cluster[place].standing, cluster[place].lastStable)
+        guard first < end else { return }
+        let former = cluster[place].start
+        cluster[place].start = chance[.deletion].pick([end, chance[.deletion].between(first, end)])
+        let start = cluster[place].start
+        log("\(cluster.name(place)) begins at \(start) now, and the group stands at \(first)")
+        checkers.passedUnknown(place, former..<start, records: cluster[place].records)
+        cutPublishing(cluster[place].records[Int(former)..<Int(start)])
+        schedule(.skipLost, after: chance[.deletion].between(100, 40_000))
+    }
+
+    /// Works like `herald offsets skip-lost`, again and again: what a worker records of before the loss may have moved the
+    /// group back.
+    func skipLost() {
+        defer { schedule(.skipLost, after: 10_000) }
+        guard !cluster.hasPendingOffsets(cluster.consumed) else { return }
+        for place in cluster.consumed where !cluster.lost(place).isEmpty {
+            let committed = cluster[place].committed ?? 0
+            let done = map(cluster[place].metadata, committed, place) ?? CompletionMap()
+            let (offset, map) = done.rebased(to: cluster[place].start)
+            let identity = PartitionIdentity(
+                cluster: SimulatedCluster.identity, topic: cluster.topics[place.topic],
+                partition: Int32(place.partition))
+            let position = Position(place: place, offset: offset, metadata: map.text(committing: offset, of: identity))
+            log("lost records of \(cluster.name(place)) are skipped, from \(committed) to \(offset)")
+            checkCommit(position)
+            cluster.commit(position)
+        }
+    }
+
     private func identity(_ place: OffsetRecovery.Place) -> PartitionIdentity {
         PartitionIdentity(cluster: SimulatedCluster.identity, topic: place.topic, partition: place.partition)
     }

@@ -63,7 +63,12 @@ extension Simulation {
     func isMissing(_ place: Place) -> Bool { topicsBackAt[cluster.current(place).topic, default: 0] > now }
 
     /// The beginning and end of a partition for a worker that asks; it may hear of it after another question.
-    func tellRange(_ process: Process, _ partition: TopicPartition, _ question: RangeQuestion) {
+    ///
+    /// - Parameter pause: how long it waits before it asks (milliseconds).
+    func tellRange(
+        _ process: Process, _ partition: TopicPartition, _ question: RangeQuestion, after pause: Int64 = 0
+    ) {
+        guard pause == 0 else { return schedule(.range(process, partition, question), after: pause) }
         let place = place(partition)
         guard !isMissing(place) else {
             return schedule(.range(process, partition, question), after: topicsBackAt[place.topic, default: 0] - now)

@@ -252,6 +252,7 @@ package final class Simulation {
         case .brokersBack: for worker in workers { worker.recordsArrived() }
         case .leaderBack(let place): wake(place)
         case .restoreOffsets: restoreOffsets()
+        case .skipLost: skipLost()
         case .strangerCommits(let generation): strangerCommits(generation: generation)
         case .topicBack(let topic): topicIsBack(topic)
         case .range(let process, let partition, let question): tellRange(process, partition, question)

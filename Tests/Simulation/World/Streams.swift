@@ -5,7 +5,7 @@
 package enum Stream: Int, CaseIterable {
     // Faults of workers and brokers: their times, targets and lengths.
     case crash, stop, freeze, sessionLoss, growth, outage, coordinatorLoad, leaderLoss, refusal, retention, rival
-    case recreation, cut, offsetLoss, stranger, unanswered
+    case recreation, cut, offsetLoss, deletion, stranger, unanswered
     case clockStep, settings
     case start, restart
 

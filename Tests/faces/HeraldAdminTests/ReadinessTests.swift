@@ -62,6 +62,13 @@ struct ReadinessTests {
         },
         Case(reason: .offsetsMissing, part: "results are read") { $0.lanes[0].lookedUp = [Reports.partition] },
         Case(
+            reason: .recordsLost,
+            part: "9 records of notifications/0, notifications/1 were deleted before they were read: lengthen"
+        ) {
+            let other = TopicPartition(topic: "notifications", partition: 1)
+            $0.lanes[0].lostRecords = [.init(partition: Reports.partition, count: 7), .init(partition: other, count: 2)]
+        },
+        Case(
             reason: .tooFewBrokers,
             part: "Brokers 2 (b:9092), 3 do not answer, so 1 partition cannot be written or read (notifications/0): "
         ) {

@@ -1,4 +1,5 @@
 import HeraldCore
+import HeraldDriver
 import HeraldEvents
 import HeraldKafka
 import HeraldKernel
@@ -111,11 +112,18 @@ struct LaneAssignmentTests {
         #expect(fixture.lane.engine.nextOffset(of: 0).map { $0 < 9_999 } == true)
     }
 
-    @Test("An offset out of range is checked, and the result decides whether the lane continues")
+    @Test("An offset out of range is checked, and the result decides whether the partition is read or held")
     func range() throws {
         for (range, answer) in [
             (OffsetRange(low: 0, high: 9), ["assign notifications/0@0", "forward notifications/0 to 0"]),
-            (OffsetRange(low: 5, high: 9), []),
+            (
+                OffsetRange(low: 5, high: 9, committed: 0),
+                ["find range of notifications/0, reading 1, offset 0, after 3000"]
+            ),
+            (
+                OffsetRange(low: 5, high: 9, committed: 5),
+                ["assign notifications/0@5", "forward notifications/0 to 0"]
+            ),
         ] {
             let fixture = LaneFixture()
             fixture.assign()
@@ -123,8 +131,34 @@ struct LaneAssignmentTests {
             #expect(fixture.turn() == ["find range of notifications/0, reading 1, offset 0"])
             fixture.io.messages.append(.range(partition, RangeQuestion(reading: 1, wanted: 0), .success(range)))
             #expect(fixture.turn() == answer)
-            #expect((fixture.lane.end == nil) == (range.low == 0))
+            #expect(fixture.lane.end == nil)
         }
+    }
+
+    @Test("A partition with lost records is held alone, reported, and taken up when the group stands behind them")
+    func recordsLost() {
+        let fixture = assigned([start(5), start(7, number: 1)])
+        fixture.turn()
+        fixture.io.queues[0] = [ScriptedRecord(LaneFixture.topic, 0, 5, error: Code.autoOffsetReset)]
+        fixture.turn()
+        let question = RangeQuestion(reading: 1, wanted: 5)
+        func answer(_ low: Int64, committed: Int64) -> [String] {
+            let range = OffsetRange(low: low, high: 40, committed: committed)
+            fixture.io.messages.append(.range(partition, question, .success(range)))
+            return fixture.turn()
+        }
+        let again = ["find range of notifications/0, reading 1, offset 5, after 3000"]
+        #expect(answer(9, committed: 5) == again)
+        let since = fixture.io.now.wall
+        #expect(
+            fixture.lane.lastReport().lostRecords == [LostRecords.Place(partition: partition, count: 4, since: since)])
+        #expect(answer(12, committed: 5) == again, "more of them are deleted")
+        #expect(fixture.lane.lastReport().lostRecords.map(\.count) == [7])
+        fixture.io.queues[0] = [ScriptedRecord(LaneFixture.topic, 1, 7)]
+        fixture.turn()
+        #expect(fixture.lane.engine.nextOffset(of: 1) == 8, "the other one goes on")
+        #expect(answer(12, committed: 12).first == "assign notifications/0@12 notifications/1@8")
+        #expect(fixture.lane.lastReport().lostRecords.isEmpty && fixture.lane.end == nil)
     }
 
     @Test("The history that retention has left is read, and other partitions keep their place in it")

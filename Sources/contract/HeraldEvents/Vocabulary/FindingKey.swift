@@ -7,6 +7,7 @@ package enum FindingKey: String, Sendable, CaseIterable {
     case topicsMissing = "topics-missing"
     case partitionsWithoutLeader = "partitions-without-leader"
     case offsetsMissing = "offsets-missing"
+    case recordsLost = "records-lost"
     case tooFewBrokers = "too-few-brokers"
     case noProgress = "no-progress"
     case groupRefuses = "group-refuses"
@@ -104,6 +105,12 @@ extension FindingKey {
                 .bad, "Degraded", "bring a broker back that has a replica; all others continue",
                 alert: "HeraldPartitionsWithoutLeader")
         case .offsetsMissing: row(.bad, "Degraded", "", ["herald", "offsets", "restore", "--dry-run"])
+        case .recordsLost:
+            row(
+                .bad, "Records are lost",
+                "lengthen the topic's retention (`herald topics plan`), and run `herald offsets skip-lost --dry-run`, then "
+                    + "`herald offsets skip-lost`: until then nothing is consumed there, and all others continue",
+                ["herald", "offsets", "skip-lost", "--dry-run"], alert: "HeraldRecordsLost")
         case .tooFewBrokers:
             row(
                 .bad, "Too few brokers", "bring the brokers back; nothing is lost, and the worker resumes by itself",

@@ -303,12 +303,8 @@ enum GroupJudgement {
                 "not known: \(unknown.reduce(0) { $0 + $1.lag }) offsets lie in \(unknown.map(\.partition).counted) without an "
                     + "offset of the group", fix: "give it its offsets back: see the line `group offsets`")
         }
-        if let lost = positions.first(where: { ($0.committed ?? $0.begin) < $0.begin }) {
-            return Check(
-                name, topic, .failed,
-                "retention has deleted \(lost.begin - (lost.committed ?? 0)) records of partition "
-                    + "\(lost.partition.partition) before they were consumed; a worker does not start there",
-                fix: "decide what to do about them, and set the group's offset with kafka-consumer-groups")
+        if let lost = GroupPositions(partitions: positions).lostRecords.finding {
+            return Check(name, topic, .failed, lost.what, fix: lost.step)
         }
         if let renewed = positions.first(where: { ($0.committed ?? 0) > $0.end }) {
             return Check(

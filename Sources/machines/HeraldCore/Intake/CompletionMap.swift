@@ -31,6 +31,19 @@ package struct CompletionMap: Equatable {
         }
     }
 
+    /// The same for a group that begins at this offset, before which everything is deleted: where it stands, and what is
+    /// done beyond that.
+    package func rebased(to begin: Int64) -> (offset: Int64, map: CompletionMap) {
+        var (offset, rest) = (begin, CompletionMap())
+        for range in done where range.upperBound > offset {
+            // What is done already need not be read again.
+            if range.lowerBound <= offset { offset = range.upperBound } else { rest.add(range) }
+        }
+        // Herald's commits are never without metadata.
+        rest.evidence = evidence ?? LogEvidence(begin: offset)
+        return (offset, rest)
+    }
+
     // MARK: Text
 
     /// Whether the payload of `runs` done runs is within `limit` bytes, wherever they lie below `distance`.

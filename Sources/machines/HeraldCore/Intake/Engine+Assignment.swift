@@ -73,11 +73,26 @@ extension Engine {
             partitions.deleted(before: low, of: partition)
             partitions.doubt(partition, from: first)
         case .there: partitions.deleted(before: low, of: partition)
-        // Another member has had the partition since, and settled the deleted records; this one will hear of it.
-        case .lost: if let committed, committed >= low { return .outdated }
-        case .outdated: break
+        case .lost: return lost(wanted..<low, of: partition, committed: committed)
+        case .skipped, .outdated: break
         }
         return reset
+    }
+
+    /// Judges the deletion of records before the first that is left.
+    ///
+    /// What was taken before them is in memory, and ends as always.
+    private mutating func lost(
+        _ offsets: Range<Int64>, of partition: Int32, committed: Int64?
+    ) -> OffsetReset {
+        let unread = offsets.count - (partitions[partition].tracker?.accepted(of: offsets) ?? 0)
+        let position = max(offsets.upperBound, committed ?? 0)
+        guard unread == 0 || committed ?? 0 >= offsets.upperBound, partitions.skip(partition, to: position) else {
+            return .lost(count: Int64(unread))
+        }
+        committer.noteNews()
+        resumeFull(partition)
+        return .skipped(to: position)
     }
 
     private mutating func restart(_ partition: Int32, at offset: Int64, reading: Int) {

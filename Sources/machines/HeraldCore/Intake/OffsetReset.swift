@@ -17,8 +17,12 @@ public struct RangeQuestion: Sendable, Equatable {
 
 /// The consequence of a next offset that the broker does not have.
 public enum OffsetReset: Sendable, Equatable {
-    /// Records between that offset and the first remaining one are gone: the operator has to know.
+    /// Records between that offset and the first remaining one were deleted, and nobody has read so many of them: nothing
+    /// of the partition is taken until an operator has moved the group past them.
     case lost(count: Int64)
+    /// They were deleted, and the group stands behind them by now, or an earlier owner had done all of them: taking
+    /// continues at this offset.
+    case skipped(to: Int64)
     /// The partition ends before that offset, and all of its records are younger than the taken ones: its topic was
     /// recreated, and is read from its beginning.
     case recreated(wanted: Int64)
@@ -32,7 +36,7 @@ public enum OffsetReset: Sendable, Equatable {
     /// The offset is there, or only settled records before it were deleted.
     case there
     /// The answer is outdated: since the question, the partition was assigned, its log was found to be another one, or
-    /// more of it was taken; or another member has committed the deleted offsets.
+    /// more of it was taken.
     case outdated
 
     /// The decision for a partition that holds `low` to `high`, with the facts known when the question was asked.

@@ -170,6 +170,14 @@ struct PartitionTable: Sendable {
         all[Int(partition)].expected = nil
     }
 
+    /// Continues at an offset, because the records before it are deleted; false while too much before them is undone.
+    mutating func skip(_ partition: Int32, to offset: Int64) -> Bool {
+        guard all[Int(partition)].tracker?.reachEnd(offset) == true else { return false }
+        all[Int(partition)].expected = nil
+        deleted(before: offset, of: partition)
+        return true
+    }
+
     /// Notes that records below this offset are deleted.
     mutating func deleted(before offset: Int64, of partition: Int32) {
         all[Int(partition)].history = max(all[Int(partition)].history, offset)

@@ -39,6 +39,13 @@ package struct AuditEntry: Codable, Equatable, Sendable {
     }
 
     package func encoded() -> [UInt8] { RecordJSON.encoded(self) }
+
+    /// The action of `herald offsets skip-lost`.
+    package static let skipLost = "offsets.skip-lost"
+
+    /// How many records that were deleted before they were read it says were skipped; `nil` when it is about something
+    /// else.
+    package var skippedCount: Int? { action == Self.skipLost ? counts?["lost"] ?? 0 : nil }
 }
 
 extension AuditEntry {

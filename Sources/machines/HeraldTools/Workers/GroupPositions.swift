@@ -1,3 +1,5 @@
+package import HeraldCore
+package import HeraldDriver
 package import HeraldKafka
 package import HeraldTime
 
@@ -13,6 +15,8 @@ package struct GroupPositions: Sendable, Equatable {
         /// Up to where it can be read: a transaction that is open holds back what is behind its first record.
         package var stable: Int64
         package var end: Int64
+        /// How many offsets before the begin were deleted, and nobody has read them.
+        package var lost: Int64 = 0
         /// Retry topics: how many should have been taken by now.
         package var overdue: Int64 = 0
         /// How many events can be read from ``next`` on, where they were counted.
@@ -52,6 +56,11 @@ package struct GroupPositions: Sendable, Equatable {
     package func of(_ topic: String) -> [Position] { partitions.filter { $0.partition.topic == topic } }
 
     package var lag: Int64 { partitions.reduce(0) { $0 + $1.lag } }
+
+    /// What was deleted before it was read.
+    package var lostRecords: LostRecords {
+        LostRecords(partitions.filter { $0.lost > 0 }.map { LostRecords.Place(partition: $0.partition, count: $0.lost) })
+    }
 }
 
 /// Asks the brokers where a group stands; joins nothing.
@@ -75,17 +84,33 @@ package struct GroupSurvey {
 
     /// Where the group stands in these partitions, which have leaders.
     package func positions(of partitions: [TopicPartition]) throws(KafkaError) -> GroupPositions {
+        // First: what is committed meanwhile is no loss.
+        let begins = try queries.beginnings(of: partitions, timeout: timeout())
         let committed = try queries.committed(partitions, timeout: timeout())
         let stable = try admin.ends(of: partitions, timeout: timeout())
         let ends = try queries.ends(of: partitions, timeout: timeout())
-        let begins = try queries.beginnings(of: partitions, timeout: timeout())
         return GroupPositions(
             partitions: committed.map { position in
-                GroupPositions.Position(
+                var found = GroupPositions.Position(
                     partition: position.partition, committed: position.offset < 0 ? nil : position.offset,
                     note: position.metadata, begin: begins[position.partition] ?? 0,
                     stable: stable[position.partition], end: ends[position.partition] ?? 0)
+                if let committed = found.committed, committed < found.begin {
+                    let gone = committed..<found.begin
+                    let done = completions(of: position)?.done.reduce(0) { $0 + Int64($1.clamped(to: gone).count) } ?? 0
+                    found.lost = Int64(gone.count) - done
+                }
+                return found
             })
+    }
+
+    /// What a commit's metadata says is done beyond it; `nil` when it is not Herald's, or damaged.
+    package func completions(of position: CommitPosition) -> CompletionMap? {
+        CompletionMap(
+            text: position.metadata, committed: position.offset,
+            of: PartitionIdentity(
+                cluster: queries.clusterID ?? "", topic: position.partition.topic,
+                partition: position.partition.partition))
     }
 
     /// How many offsets that wait and can be read were written before a moment of their partition (milliseconds since the Unix epoch);

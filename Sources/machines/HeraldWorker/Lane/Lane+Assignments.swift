@@ -15,6 +15,7 @@ extension Lane {
         assignment += 1
         lostOffsets = [:]
         rangeQuestions = [:]
+        lostRecords = [:]
         switch rebalance {
         case .assign(let partitions):
             meter.assignments += 1

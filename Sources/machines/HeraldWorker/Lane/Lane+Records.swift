@@ -1,4 +1,5 @@
 import HeraldCore
+import HeraldDriver
 import HeraldEvents
 import HeraldKafka
 import HeraldTelemetry
@@ -171,17 +172,18 @@ extension Lane {
             io.findRange(of: partition, question, after: Self.lostPause)
         case .success(let range):
             rangeQuestions[partition] = nil
+            let held = lostRecords.removeValue(forKey: partition)
             if inQuestion[partition] == nil { engine.endQuestion(of: index) }
             switch engine.outOfRange(
                 index, low: range.low, high: range.high, younger: range.younger, committed: range.committed,
                 reach: range.reach, answering: question, reading: reading)
             {
-            case .lost(let count):
-                end = .failed(
-                    "\(count == 1 ? "1 record of \(partition) is" : "\(count) records of \(partition) are") lost: "
-                        + "the group stands at offset \(wanted), and the first that is left is \(range.low). Lengthen the topic's retention; to go on without them, stop "
-                        + "all workers and run kafka-consumer-groups --group GROUP --topic "
-                        + "\(partition.topic):\(partition.partition) --reset-offsets --to-earliest --execute.")
+            case .lost(let count): hold(partition, question, lost: count, to: range.low, since: held?.since)
+            case .skipped(let offset):
+                logger.warning(
+                    "records were deleted before they were read, and are skipped: continuing at the first that is left",
+                    place(partition, offset))
+                readAgain()
             case .recreated(let wanted):
                 logger.warning(
                     "the topic was recreated: beginning at its first record",
@@ -200,6 +202,22 @@ extension Lane {
                 if question.reading != reading { readAgain() }
             }
         }
+    }
+
+    /// Takes nothing of a partition of which records were deleted unread, until the group stands behind them.
+    private func hold(
+        _ partition: TopicPartition, _ question: RangeQuestion, lost count: Int64, to first: Int64, since: WallTime?
+    ) {
+        guard let index = engine.index(of: partition.partition, in: partition.topic) else { return }
+        engine.offsetIsMissing(index)
+        rangeQuestions[partition] = question
+        let lost = LostRecords.Place(partition: partition, count: count, since: since ?? io.now.wall)
+        lostRecords[partition] = lost
+        if since == nil {
+            let words = LostRecords([lost])
+            logger.error("\(words.words); \(words.remedy)", place(partition, first))
+        }
+        io.findRange(of: partition, question, after: Self.lostPause)
     }
 
     /// Reads every partition from the engine's present position.

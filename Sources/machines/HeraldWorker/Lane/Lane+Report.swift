@@ -1,4 +1,5 @@
 import HeraldCore
+import HeraldDriver
 import HeraldEvents
 import HeraldKafka
 import HeraldKernel
@@ -71,6 +72,9 @@ extension Lane {
                 return LaneReport.Unanswered(partition: $0, text: error.words)
             }
             report.otherGroups = otherGroups
+        }
+        report.lostRecords = lostRecords.values.sorted {
+            ($0.partition.topic, $0.partition.partition) < ($1.partition.topic, $1.partition.partition)
         }
         report.beginning = pendingAssignment.map {
             LaneReport.Beginning(since: pendingSince, partitions: $0.count, trouble: pendingTrouble?.words)

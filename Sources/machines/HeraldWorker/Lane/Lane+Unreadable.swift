@@ -78,7 +78,7 @@ extension Lane {
         readAgain()
     }
 
-    private func place(_ partition: TopicPartition, _ offset: Int64) -> LogFields {
+    func place(_ partition: TopicPartition, _ offset: Int64) -> LogFields {
         [
             "topic": .string(partition.topic), "partition": .int(Int(partition.partition)), "offset": .int(Int(offset)),
         ]

@@ -65,6 +65,8 @@ package final class Lane<IO: LaneIO> {
     /// The partitions whose range is asked for, because their next offset is not there: nothing of them is taken before
     /// the answer.
     package internal(set) var rangeQuestions: [TopicPartition: RangeQuestion] = [:]
+    /// Those of them that are not consumed, because records were deleted before they were read.
+    var lostRecords: [TopicPartition: LostRecords.Place] = [:]
     /// The batches that the consumer could not read: the question about each, and the error in its place, if any.
     var inQuestion: [TopicPartition: (question: RangeQuestion, record: IO.Record?)] = [:]
     var isSubscribed = false

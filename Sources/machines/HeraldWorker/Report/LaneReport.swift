@@ -50,6 +50,8 @@ public struct LaneReport: Sendable {
     public var reading = 0
     /// Those of them that it does not consume, because their offsets were lost: their events have outcomes.
     public var withoutOffsets: [TopicPartition] = []
+    /// Those that it does not consume, because records were deleted before they were read.
+    package var lostRecords: [LostRecords.Place] = []
     /// Which other groups have offsets on the request topics, if some were lost.
     package var otherGroups: OtherGroups?
     /// Those that have no offset, and wait until it is known whether their events have outcomes.

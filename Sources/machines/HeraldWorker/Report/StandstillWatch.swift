@@ -1,10 +1,11 @@
 import HeraldCore
+import HeraldDriver
 import HeraldKafka
 import HeraldTime
 
 /// Finds request partitions with events that their lane does not take, although nothing is in the way: pure.
 ///
-/// Not counted: a lane in an outage; a lane whose partitions move; partitions that wait for their offset; what lies behind an
+/// Not counted: a lane in an outage; a lane whose partitions move; partitions that wait for their offset, or of which records are lost; what lies behind an
 /// open transaction; what was fetched and waits for room. Retry topics wait for their moment.
 struct StandstillWatch: Sendable {
     /// A fetch takes no longer, however large its records are.
@@ -34,7 +35,8 @@ struct StandstillWatch: Sendable {
         var seen: [TopicPartition: Place] = [:]
         var (still, silent): ([TopicPartition], [TopicPartition]) = ([], [])
         for lane in lanes where lane.phase == .taking && lane.outage == nil && !lane.hasEnded {
-            let waiting = Set(lane.withoutOffsets + lane.lookedUp + lane.unanswered.map(\.partition))
+            let waiting = Set(lane.withoutOffsets + lane.lookedUp + lane.unanswered.map(\.partition)
+                    + lane.lostRecords.map(\.partition))
             for report in lane.partitions where report.delay == nil && !waiting.contains(report.partition) {
                 guard let done = report.done, let next = report.next, let end = ends[report.partition], end > done
                 else { continue }

@@ -13,6 +13,19 @@ struct CompletionMapTests {
         return map
     }
 
+    @Test("A map is rebased to where a log begins: what is done there and beyond stays so")
+    func rebased() {
+        var map = CompletionMap()
+        for range in [12..<15, 18..<24, 30..<31] as [Range<Int64>] { map.add(range) }
+        func expect(_ begin: Int64, _ offset: Int64, _ done: [Range<Int64>]) {
+            let rebased = map.rebased(to: begin)
+            #expect(rebased.offset == offset && rebased.map.done == done)
+        }
+        expect(16, 16, [18..<24, 30..<31])
+        expect(20, 24, [30..<31])
+        expect(40, 40, [])
+    }
+
     @Test(
         "is read back as it was written, as ASCII within the broker's limit",
         arguments: [

@@ -326,17 +326,65 @@ struct EngineAssignmentEdgeTests {
         #expect(answer(7, 9, askedIn: 6, at: 0, reading: 6) == .lost(count: 7))
     }
 
-    @Test("Records deleted after another member had committed them are not lost")
-    func committedByOthers() {
+    @Test("Records deleted unread are lost until the group stands behind them; taking continues there")
+    func lostAndSkipped() {
         let harness = assigned(startingAt: 40, reading: 3)
         let question = RangeQuestion(reading: 3, wanted: 40)
         func answer(committed: Int64?) -> OffsetReset {
             harness.engine.outOfRange(
                 0, low: 50, high: 60, committed: committed, answering: question, reading: 3)
         }
-        #expect(answer(committed: 50) == .outdated)
         #expect(answer(committed: 49) == .lost(count: 10))
         #expect(answer(committed: nil) == .lost(count: 10))
+        #expect(harness.engine.nextOffset(of: 0) == 40)
+        #expect(answer(committed: 52) == .skipped(to: 52))
+        #expect(harness.engine.nextOffset(of: 0) == 52)
+    }
+
+    @Test("Deleted records that an earlier owner had done are no loss, and of others only those count")
+    func deletedAndDone() {
+        func harness(_ done: Range<Int64>) -> EngineHarness {
+            let harness = EngineHarness()
+            var map = CompletionMap()
+            map.add(done)
+            let identity = PartitionIdentity(cluster: "", topic: "notifications", partition: 0)
+            harness.lose()
+            harness.engine.unassigned(now: harness.now)
+            let metadata = map.text(committing: 40, of: identity)
+            harness.engine.assigned(
+                [AssignedPartition(topic: 0, number: 0, startOffset: 40, metadata: metadata)],
+                topics: [ConsumedTopic(name: "notifications", role: .request(weight: 1))], reading: 3, now: harness.now)
+            return harness
+        }
+        let question = RangeQuestion(reading: 3, wanted: 40)
+        let some = harness(43..<60).engine.outOfRange(0, low: 50, high: 60, answering: question, reading: 3)
+        #expect(some == .lost(count: 3))
+        let all = harness(40..<50)
+        #expect(all.engine.outOfRange(0, low: 50, high: 60, answering: question, reading: 3) == .skipped(to: 50))
+        #expect(all.engine.nextOffset(of: 0) == 50)
+    }
+
+    @Test("What was taken before the lost records is recorded, and the commit moves behind them with it")
+    func takenBeforeLost() {
+        let harness = EngineHarness()
+        harness.event("a")
+        harness.event("b")
+        harness.engine.offsetIsMissing(0)
+        let question = RangeQuestion(reading: 0, wanted: 2)
+        #expect(
+            harness.engine.outOfRange(0, low: 9, high: 12, committed: 9, answering: question, reading: 0)
+                == .skipped(to: 9))
+        harness.answer(200)
+        harness.acknowledgeAll()
+        harness.pass(.milliseconds(200))
+        #expect(harness.engine.commitPositions.map(\.offset) == [1], "the second may still be called again")
+        harness.commitEnds(.acknowledged)
+        harness.skip(to: 9)
+        harness.event("c")
+        for _ in 0..<2 { harness.answer(200) }
+        harness.acknowledgeAll()
+        harness.pass(.milliseconds(200))
+        #expect(harness.engine.commitPositions.map(\.offset) == [10])
     }
 
     @Test("An answer to a question from before more of the partition was taken does not apply")

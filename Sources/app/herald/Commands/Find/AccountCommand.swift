@@ -17,7 +17,7 @@ enum AccountCommand: HeraldCommand {
         "limit", .wholeNumber(0...1_000_000), default: "1000", "Missing notifications that are named at most.")
     private static let failIfMissing = CommandOption.flag(
         "fail-if-missing",
-        "Exit with 1 when a notification is missing, and with 3 when that cannot be said because not all could be read."
+        "Exit with 1 when a notification is missing or lost, and with 3 when that cannot be said because not all could be read."
     )
 
     static let declaration = CommandDeclaration(
@@ -27,14 +27,14 @@ enum AccountCommand: HeraldCommand {
             + "committed now, and looks for one result of each notification: an event for two push services asks for "
             + "two. What has no result yet is open if the workers have not passed its record or if it waits in a retry "
             + "topic, unknown if results were deleted or cannot be read yet, and otherwise missing: it is named by its "
-            + "place. Memory: a byte for each notification and two for each event, whatever they hold.",
+            + "place. Records that were deleted before they were read are counted as lost. Memory: a byte for each notification and two for each event, whatever they hold.",
         options: [since, until, limit, failIfMissing, OutputFormat.option],
         examples: [
             .init("herald account --since 22:00", "What became of the night's notifications."),
             .init("herald account --since 1d --fail-if-missing -o json", "From cron: a missing one is a failure."),
         ])
     static let usedSettings: UsedSettings =
-        .cluster + .topics("requests", "results", "retry") + .events + ["retry.delays"]
+        .cluster + .topics("requests", "results", "retry", "audit") + .events + ["retry.delays"]
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
         let (parsed, console) = (invocation.parsed, invocation.console)
@@ -69,7 +69,7 @@ enum AccountCommand: HeraldCommand {
         }
         for sentence in account.sentences(delays: delays) { console.remark(SafeText.escaped(sentence)) }
         guard parsed[failIfMissing] else { return .done }
-        if account.missingCount > 0 { return .failed }
+        if account.missingCount + account.lostCount > 0 { return .failed }
         return account.unknownCount > 0 || !account.gaps.isEmpty ? .partlyDone : .done
     }
 

@@ -85,7 +85,7 @@ final class NowPart: ConsolePart {
             }
             told[teller] = told[teller].map { $0 + run.lateness } ?? run.lateness
         }
-        let seen = log.told.enumerated().map { $0.element.json(told[$0.offset]) }
+        let seen = log.told(besides: past.skips).enumerated().map { $0.element.json(told[$0.offset]) }
         let failed = runs.map { $0.json(FailurePattern(failed: $0.tally, delivered: delivered)) }
         return [
             "watchedSince": .string(begin.text), "spans": .array(seen + failed + own.map(\.json)),

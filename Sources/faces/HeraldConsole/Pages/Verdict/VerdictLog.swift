@@ -22,7 +22,8 @@ struct VerdictLog: Sendable {
     }
 
     /// What comes back within so long has not ended.
-    private static let patience: Milliseconds = .minutes(1)
+    static let patience: Milliseconds = .minutes(1)
+    static let loss = FindingKey.recordsLost
     /// What is seen for less time is no entry: it is how one state turns into the next.
     private static let least: Milliseconds = .seconds(5)
     /// Two that began within so long have one beginning.

@@ -1,3 +1,4 @@
+import HeraldDriver
 import HeraldEvents
 import HeraldKafka
 import HeraldText
@@ -66,7 +67,7 @@ struct VerdictRules {
         let told = told(besides: brokers)
         // A worker that says the same knows more of it.
         let seen = (partitions + strangers + transactions).filter { one in !told.contains { $0.key == one.key } }
-        let causes = brokers + absence + told + calls + retries + silence + seen
+        let causes = brokers + absence + losses + told + calls + retries + silence + seen
         return consequences(causes) + unanswered + campaigns + age + deadLetters + unread + ignorance + secrecy
     }
 
@@ -113,6 +114,8 @@ struct VerdictRules {
             switch FindingKey(rawValue: finding.key) {
             case .brokersUnreachable: !situation.group.isOutOfReach
             case .tooFewBrokers: !brokers.contains { $0.key == finding.key }
+            // Kafka shows all partitions, a worker only its own.
+            case .recordsLost: losses.isEmpty
             // What the last few calls of one worker were is chance while a share of all fails.
             case .backendUnreachable: !isFailingInPart
             // The calls of all workers tell more of it.
@@ -210,6 +213,15 @@ struct VerdictRules {
         return [told]
     }
 
+    /// What was deleted before it was read, unless all workers answer and have it in memory.
+    private var losses: [ToldFinding] {
+        guard var finding = observation?.lostRecords.finding else { return [] }
+        let own = statuses.flatMap(\.reasons).filter { $0.key == finding.key }
+        guard !own.isEmpty || statuses.isEmpty || statuses.count < situation.workers.count else { return [] }
+        finding.since = own.compactMap(\.since).min()
+        return [ToldFinding(finding, waiting: waiting)]
+    }
+
     private var partitions: [ToldFinding] {
         guard let observation, !isStandingStill else { return [] }
         var findings = [stuck(observation)].compactMap { $0 }
@@ -241,7 +253,7 @@ struct VerdictRules {
 
     private func stuck(_ observation: GroupObservation) -> ToldFinding? {
         let stuck = observation.partitions.compactMap { partition -> (GroupObservation.Partition, since: WallTime)? in
-            guard let still = partition.stillSince else { return nil }
+            guard let still = partition.stillSince, partition.lost == 0 || losses.isEmpty else { return nil }
             // What an outage held back has not stood still by itself.
             let since = situation.standstillEnd.map { max(still, $0) } ?? still
             return situation.now.time(since: since) >= Self.stuckAfter ? (partition, since) : nil

@@ -37,6 +37,18 @@ struct VerdictLogTests {
         #expect(span.from == Self.at(-30) && span.to == Self.at(8) && span.what == "503")
     }
 
+    @Test("say who skipped lost records, whether this console saw the loss or not")
+    func skippedLoss() {
+        var log = VerdictLog()
+        let lost = Verdict(first: Self.told(FindingKey.recordsLost.rawValue, .bad, "Records are lost"))
+        for second in [0, 30] as [Int64] { log.note(lost, now: Self.at(second)) }
+        let skips = [-7_200, 33].map { SkippedLoss(at: Self.at($0), by: "ann@ops", count: 79) }
+        let spans = log.told(besides: skips)
+        #expect(spans.count == 2 && log.told.count == 1)
+        #expect(spans.allSatisfy { $0.what.hasSuffix("79 records skipped by ann@ops at \($0.from == Self.at(0) ? "02" : "00"):14 UTC") })
+        #expect(spans.map(\.title) == ["Records are lost", "Records are lost"])
+    }
+
     @Test("mark a fault as current only while the verdict has it")
     func now() {
         var log = VerdictLog()

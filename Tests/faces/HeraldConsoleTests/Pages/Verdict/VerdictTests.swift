@@ -306,6 +306,33 @@ struct VerdictTests {
                 }())),
     ]
 
+    private static let loss = "Records are lost: 79 records of notifications/3 were deleted before they were read"
+    private static func overtaken(since: WallTime? = now.advanced(by: .minutes(-9))) -> GroupObservation.Partition {
+        var partition = partition(3, lag: 4, stillSince: since)
+        partition.lost = 79
+        return partition
+    }
+
+    private static let losses = [
+        Case(
+            "records were deleted unread, and no worker runs", .bad, "No worker runs: 4 events wait", others: [loss],
+            group: .known(group(members: 0, [overtaken()]))),
+        Case(
+            "records were deleted unread, and no worker's word is known", .bad, loss, section: "heraldrecordslost",
+            others: [
+                "Not known whether the workers deliver: none of their admin ports is known here; as far as Kafka shows, "
+                    + "the group has 1 member, and 4 events wait"
+            ], group: .known(group([overtaken()]))),
+        Case(
+            "one of two workers holds a partition of which Kafka shows the loss", .bad, loss,
+            workers: [
+                worker("a:1", [Finding(.recordsLost, "2 records of notifications/3 were deleted")]), worker("b:1", []),
+            ], group: .known(group([overtaken()]))),
+        Case(
+            "records were deleted, and all workers answer and have them in memory", .good, "Delivering: 4 events wait",
+            workers: [worker()], group: .known(group([overtaken(since: nil)]))),
+    ]
+
     private static let dead = "brokers 1 (a:1), 2 (b:1) do not answer, and the group's coordinator is among them"
 
     private static let tooFew = [
@@ -435,7 +462,7 @@ struct VerdictTests {
     @Test("names the fault, its beginning, and the runbook's section", arguments: quiet + outages + absences)
     func workers(_ example: Case) { check(example) }
 
-    @Test("distinguishes brokers, partitions and numbers", arguments: brokers + tooFew + partitions + numbers)
+    @Test("distinguishes brokers, partitions and numbers", arguments: brokers + tooFew + partitions + numbers + losses)
     func kafka(_ example: Case) { check(example) }
 
     private func check(_ example: Case) {

@@ -1,3 +1,4 @@
+import HeraldDriver
 import HeraldKafka
 import HeraldTime
 import HeraldTools
@@ -14,6 +15,8 @@ struct GroupObservation: Sendable, Equatable {
         var held: Int64 = 0
         /// Retry topics: those that should have been taken by now.
         var overdue: Int64 = 0
+        /// How many records were deleted before they were read.
+        var lost: Int64 = 0
         var hasMember: Bool
         /// When the event was published that the group would consume next; `nil` when nothing waits or it is not known.
         var oldest: WallTime?
@@ -47,6 +50,10 @@ struct GroupObservation: Sendable, Equatable {
     var openTransactions: [OpenTransaction] = []
     var leaderless: [TopicPartition] = []
     var name = ""
+
+    var lostRecords: LostRecords {
+        LostRecords(partitions.filter { $0.lost > 0 }.map { LostRecords.Place(partition: $0.place, count: $0.lost) })
+    }
 
     var isStable: Bool { state.lowercased() == "stable" }
 

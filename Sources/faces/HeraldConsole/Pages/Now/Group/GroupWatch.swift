@@ -218,7 +218,8 @@ private final class GroupInquiry {
             if case .published(let moment) = ahead[place]?.records.first { published = moment }
             return GroupObservation.Partition(
                 place: place, delay: delay(place)?.description, lag: position.lag,
-                held: position.held, overdue: overdue[place] ?? 0, hasMember: taken.contains(place), oldest: published)
+                held: position.held, overdue: overdue[place] ?? 0, lost: position.lost,
+                hasMember: taken.contains(place), oldest: published)
         }
         let dues = Dictionary(partitions.map { ($0.place, $0.due) }) { $1 }
         let still = tracker.look(at: positions, due: { dues[$0] ?? 0 }, now: now)

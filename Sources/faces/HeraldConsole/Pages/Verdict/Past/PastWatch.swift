@@ -50,12 +50,16 @@ final class PastWatch: ClusterWatch {
 
     private let plan: NowPlan
     private let state = Guarded(LatePast.Report())
+    private let skipped = Guarded([SkippedLoss]())
     let wakeup: Wakeup
 
     init(_ plan: NowPlan) throws(SystemError) {
         self.plan = plan
         wakeup = try Wakeup()
     }
+
+    /// The losses of the day that were skipped.
+    var skips: [SkippedLoss] { skipped.withLock { $0 } }
 
     var report: LatePast.Report { state.withLock { $0 } }
 
@@ -74,6 +78,7 @@ final class PastWatch: ClusterWatch {
             let now = SystemClock.wall()
             let places = try places(reader)
             progress.forget(now: now)
+            try? followAudit(reader, now)
             // What is not settled may grow.
             let newest = LatePast.quarter(of: now)
             let open = LatePast.quarter(of: now.advanced(by: -Self.settledAfter))
@@ -91,6 +96,24 @@ final class PastWatch: ClusterWatch {
             }
             guard !wakeup.wait(for: max(.zero, end - .now)) else { return }
         } while true
+    }
+
+    /// Reads the day's entries of the audit topic, which are few.
+    private func followAudit(_ reader: TopicReader, _ now: WallTime) throws {
+        let topic = plan.search.topics.audit
+        let partitions = try reader.consumer.queries.partitions(of: topic, timeout: Self.questionTimeout)
+        let begins = try reader.consumer.queries.offsets(
+            of: partitions, at: now.advanced(by: .days(-1)).milliseconds, timeout: Self.questionTimeout)
+        let ends = try reader.consumer.queries.ends(of: partitions, timeout: Self.questionTimeout)
+        var found: [SkippedLoss] = []
+        let ranges = begins.map { partition, begin in (partition, begin..<max(begin, ends[partition] ?? begin)) }
+        try reader.read(Dictionary(ranges.filter { !$0.1.isEmpty }) { $1 }, within: Self.patience, unless: wakeup) {
+            let record = AuditRecord(
+                partition: $0.partition, offset: $0.offset, at: WallTime(milliseconds: $0.timestampMilliseconds),
+                value: $0.valueCopy)
+            if let skip = SkippedLoss(record) { found.append(skip) }
+        }
+        skipped.withLock { [found] in $0 = found.sorted { $0.at < $1.at } }
     }
 
     private func publish(_ progress: Progress, isComplete: Bool) {

@@ -1,0 +1,45 @@
+package import HeraldEvents
+package import HeraldKafka
+package import HeraldTime
+
+/// Records that were deleted before they were read: the one wording about them.
+package struct LostRecords: Sendable, Equatable {
+    /// Those of a partition.
+    package struct Place: Sendable, Equatable {
+        package var partition: TopicPartition
+        /// How many offsets without a known outcome are gone: records, and the marks of transactions between them.
+        package var count: Int64
+        /// Since when that is known.
+        package var since: WallTime?
+
+        package init(partition: TopicPartition, count: Int64, since: WallTime? = nil) {
+            self.partition = partition
+            self.count = count
+            self.since = since
+        }
+    }
+
+    private let places: [Place]
+
+    package init(_ places: [Place]) { self.places = places }
+
+    package var count: Int64 { places.reduce(0) { $0 + $1.count } }
+
+    /// The loss, for the middle of a sentence.
+    package var words: String {
+        "\(count) \(count == 1 ? "record" : "records") of \(places.map(\.partition).names) "
+            + "\(count == 1 ? "was" : "were") deleted before \(count == 1 ? "it was" : "they were") read"
+    }
+
+    /// The remedy, for the middle of a sentence.
+    package var remedy: String { FindingKey.recordsLost.entry.step }
+
+    /// `nil` without any.
+    package var finding: Finding? {
+        places.isEmpty
+            ? nil
+            : Finding(
+                .recordsLost, words, place: places.map(\.partition.description), since: places.compactMap(\.since).min(),
+                numbers: ["records": Int(count), "partitions": places.count])
+    }
+}

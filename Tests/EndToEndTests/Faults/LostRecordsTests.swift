@@ -1,0 +1,121 @@
+import Foundation
+import HeraldKafka
+import HeraldSandbox
+import TestSupport
+import Testing
+
+/// The night in which records are deleted before they are read.
+@Suite("Lost records", .realKafka("Lost records"), .hangLimit)
+struct LostRecordsTests {
+    private typealias Finding = (state: String, cause: String)
+
+    private static var plan: Fixture.Plan {
+        get throws {
+            var plan = Fixture.Plan()
+            plan.more = Fixture.replayTopics
+            plan.topicConfigurations = ["notifications.dead-letter.state": ["cleanup.policy": "compact"]]
+            plan.settings["admin.listen"] = "127.0.0.1:\(try #require(FreePorts.take(1).first))"
+            return plan
+        }
+    }
+
+    private static func events(_ range: Range<Int>, in partition: Int32) -> [Publication] {
+        range.map {
+            var event = Publication(id: "p\(partition)-\($0)", user: "user-\(partition)-\($0)")
+            event.partition = partition
+            return event
+        }
+    }
+
+    private static func verdict(
+        _ console: ConsoleClient, _ isSo: @escaping ([String: Finding]) -> Bool
+    ) async throws -> [String: Finding] {
+        func findings(_ answer: [String: Any]) -> [String: Finding] {
+            let all = [answer] + (answer["others"] as? [[String: Any]] ?? [])
+            return Dictionary(
+                all.map { ($0["key"] as? String ?? "", ($0["state"] as? String ?? "", $0["cause"] as? String ?? "")) }
+            ) { $1 }
+        }
+        return findings(try await console.ask("/api/verdict") { isSo(findings($0)) })
+    }
+
+    private static func dayCauses(_ answer: [String: Any]) -> [String] {
+        (answer["spans"] as? [[String: Any]] ?? []).filter { $0["key"] as? String == "records-lost" }
+            .compactMap { $0["cause"] as? String }
+    }
+
+    @Test("A partition with records deleted unread is held alone, told everywhere, and goes on after skip-lost")
+    func held() async throws {
+        try await Fixture.run(try Self.plan) { fixture in
+            let places = (0..<2).map { TopicPartition(topic: fixture.topic("notifications"), partition: Int32($0)) }
+            let console = try await ConsoleClient(fixture)
+            try await fixture.publish(Self.events(0..<10, in: 0) + Self.events(0..<4, in: 1))
+            try await fixture.commit([places[0]: 2, places[1]: 0])
+            try await fixture.kafka.deleteRecords(of: places[0], before: 7)
+            let words = "5 records of \(places[0]) were deleted before they were read"
+
+            // Nobody runs, and the loss is seen.
+            let alone = try await Self.verdict(console) { $0["records-lost"]?.state == "bad" }
+            #expect(alone["records-lost"]?.cause == words && alone["no-worker"] != nil, "\(alone)")
+
+            let worker = try await fixture.startWorker()
+            let sentence = try await worker.waitUntilNotReady("records-lost", naming: words)
+            #expect(sentence.contains("herald offsets skip-lost --dry-run"), "\(sentence)")
+            try await fixture.waitForResults(4)
+            #expect(try await worker.metrics()["herald_records_lost"] == 5)
+            #expect(try await fixture.committed()[places[0]] == 2)
+            let told = try await Self.verdict(console) { $0["no-worker"] == nil && $0["records-lost"] != nil }
+            #expect(told["records-lost"]?.cause == words && told["partition-stuck"] == nil, "\(told)")
+            let doctor = try await fixture.tool("doctor", "--only", "kafka")
+            #expect(doctor.output.contains(words) && doctor.output.contains("herald offsets skip-lost"))
+
+            let dry = try await fixture.tool("offsets", "skip-lost", "--dry-run", "-o", "jsonl")
+            #expect(dry.status == 0 && dry.output.contains(#""committed":2,"offset":7,"lost":5"#), "\(dry.output)")
+            let unasked = try await fixture.tool("offsets", "skip-lost")
+            #expect(unasked.status == 4 && unasked.output.contains("--yes"), "\(unasked.output)")
+            #expect(try await fixture.committed()[places[0]] == 2)
+
+            let skipped = try await fixture.tool("offsets", "skip-lost", "--yes", "--reason", "a test")
+            #expect(skipped.status == 0 && skipped.output.contains("5 records of 1 partition skipped"))
+            try await worker.waitUntilReady()
+            try await fixture.waitForResults(7)
+            try await fixture.waitUntilAllIsCommitted()
+            #expect(try await worker.metrics()["herald_records_lost"] == 0)
+            #expect(fixture.backend.calls.count == 7)
+            _ = try await Self.verdict(console) { $0["records-lost"] == nil && $0["no-worker"] == nil }
+            let day = try await console.ask("/api/verdict/day") {
+                Self.dayCauses($0).contains { $0.contains("5 records skipped by ") }
+            }
+            #expect(Self.dayCauses(day).count == 1, "\(Self.dayCauses(day))")
+            let audit = fixture.records("notifications.audit").map { String(decoding: $0.value ?? [], as: UTF8.self) }
+            #expect(audit.count == 1 && audit[0].contains("offsets.skip-lost"), "\(audit)")
+            let again = try await fixture.tool("offsets", "skip-lost", "--yes")
+            #expect(again.status == 0 && again.output.contains("No record was deleted"), "\(again.output)")
+        }
+    }
+
+    @Test("All partitions, requests and retries, lose records under a worker, and one command moves all of them")
+    func everywhere() async throws {
+        try await Fixture.run(try Self.plan) { fixture in
+            let retry = TopicPartition(topic: fixture.topic("notifications.retry.1s"), partition: 0)
+            let requests = (0..<2).map { TopicPartition(topic: fixture.topic("notifications"), partition: Int32($0)) }
+            try await fixture.publish(Self.events(0..<6, in: 0) + Self.events(0..<6, in: 1))
+            try await fixture.commit([requests[0]: 1, requests[1]: 1])
+            for place in requests { try await fixture.kafka.deleteRecords(of: place, before: 6) }
+            var delayed = Publication(id: "r", user: "r")
+            (delayed.topic, delayed.partition) = ("notifications.retry.1s", 0)
+            try await fixture.publish([delayed])
+            try await fixture.commit([retry: 0])
+            try await fixture.kafka.deleteRecords(of: retry, before: 1)
+            let worker = try await fixture.startWorker()
+            let sentence = try await worker.waitUntilNotReady("records-lost", naming: "11 records of ")
+            for place in requests + [retry] { #expect(sentence.contains(place.description), "\(sentence)") }
+            let skipped = try await fixture.tool("offsets", "skip-lost", "--yes")
+            #expect(skipped.status == 0 && skipped.output.contains("11 records of 3 partitions"), "\(skipped.output)")
+            try await worker.waitUntilReady()
+            try await fixture.publish(Self.events(6..<9, in: 0) + Self.events(6..<9, in: 1))
+            try await fixture.waitForResults(6)
+            #expect(fixture.backend.calls.count == 6)
+        }
+    }
+}
