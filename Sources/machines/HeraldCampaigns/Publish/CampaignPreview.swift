@@ -1,4 +1,5 @@
 package import HeraldText
+internal import HeraldTime
 internal import HeraldTools
 
 /// What a start of a campaign comes to, in numbers and sentences: pure.
@@ -66,7 +67,18 @@ package struct CampaignPreview: Sendable {
     private static let roomyBytes = 3_584
 
     /// What looks like a mistake, in sentences.
-    package var warnings: [String] { doubtfulFields + foreignMarks + literalBreak + longMessage + caseTwins }
+    package var warnings: [String] { tooSlow + doubtfulFields + foreignMarks + literalBreak + longMessage + caseTwins }
+
+    /// Whoever is published later than the events expire is never notified.
+    private var tooSlow: [String] {
+        guard let seconds, let limit = order.expiresIn, Double(seconds) > limit.inSeconds, let rate else { return [] }
+        let late = toNotify - Int(limit.inSeconds * rate)
+        return [
+            "publishing takes \(CampaignWords.duration(Double(seconds))) at \(CampaignWords.rate(rate)), and the events expire "
+                + "after \(CampaignWords.duration(limit.inSeconds)): about \(CampaignWords.counted(late, "recipient")) would not be "
+                + "notified"
+        ]
+    }
 
     private var longMessage: [String] {
         guard audience.longestMessage > Self.roomyBytes else { return [] }
@@ -175,6 +187,10 @@ package struct CampaignPreview: Sendable {
         }
         if !warnings.isEmpty { members.append(.init("warnings", .array(warnings.map { .string($0) }))) }
         if let rate { members.append(.init("ratePerSecond", .number(rate))) }
+        if let limit = order.expiresIn {
+            members.append(.init("expiresInSeconds", .integer(Int(saturating: limit.inSeconds))))
+        }
+        if let share = order.pauseIfFailures { members.append(.init("pauseIfFailures", .number(share))) }
         if !ramp.isEmpty { members.append(.init("ramp", .array(ramp.map { .integer($0) }))) }
         if let seconds { members.append(.init("seconds", .integer(seconds))) }
         return members
