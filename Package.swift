@@ -182,7 +182,8 @@ let package = Package(
         .target(
             name: "HeraldConsole",
             dependencies: [
-                "CConsolePage", "HeraldBytes", "HeraldCampaigns", "HeraldEvents", "HeraldHTTP", "HeraldKafka",
+                "CConsolePage", "HeraldAccount", "HeraldBytes", "HeraldCampaigns", "HeraldEvents", "HeraldHTTP",
+                "HeraldKafka",
                 "HeraldReplay", "HeraldText", "HeraldThreads", "HeraldTime", "HeraldTimeline", "HeraldTools",
             ],
             path: "Sources/faces/HeraldConsole",
