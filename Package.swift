@@ -182,7 +182,8 @@ let package = Package(
         .target(
             name: "HeraldConsole",
             dependencies: [
-                "CConsolePage", "HeraldBytes", "HeraldCampaigns", "HeraldDriver", "HeraldEvents", "HeraldHTTP", "HeraldKafka",
+                "CConsolePage", "HeraldAccount", "HeraldBytes", "HeraldCampaigns", "HeraldDriver", "HeraldEvents",
+                "HeraldHTTP", "HeraldKafka",
                 "HeraldReplay", "HeraldText", "HeraldThreads", "HeraldTime", "HeraldTimeline", "HeraldTools",
             ],
             path: "Sources/faces/HeraldConsole",

@@ -219,6 +219,12 @@ class Browser:
         return [f"{finding['id']}: {finding['help']}: {node['target']} {node['html'][:200]}"
                 for finding in result["violations"] for node in finding["nodes"]]
 
+    def cut_tables(self):
+        """The tables whose last columns are seen only after scrolling sideways."""
+        return self.driver.execute_script(
+            "return [...document.querySelectorAll('main .scroll')].filter((each) => each.scrollWidth > each.clientWidth + 1)"
+            ".map((each) => each.getAttribute('aria-label'))")
+
     def is_wider_than_the_window(self):
         """Whether the page has to be scrolled sideways to be read."""
         return self.driver.execute_script(

@@ -192,6 +192,72 @@ class CampaignTest(ConsoleTest):
         self.browser.wait_for_text("finished")
         self.assertEqual(self.users(), ["ann", "ben"])
 
+    def test_wrong_field(self):
+        """A refused field is named by its label, marked, and has the focus; an edit takes the mark back"""
+        self.fill_in("marked")
+        self.browser.fill("Recipients a second", "quickly")
+        self.browser.press("Upload and preview")
+        self.browser.wait_for_text("Recipients a second: \"quickly\" is not understood")
+        self.assertEqual(self.browser.driver.switch_to.active_element.get_attribute("id"), "rate")
+        self.assertEqual(self.browser.the("#rate", "Recipients a second").get_attribute("aria-invalid"), "true")
+        self.assert_accessible()
+        self.browser.fill("Recipients a second", "100/s")
+        self.browser.wait(lambda: "is not understood" not in self.browser.text(), "the mark stays")
+
+    @gate
+    def test_publisher_is_gone(self):
+        """A campaign whose publisher has ended is stopped in its page, list and verdict, and goes on by a new start"""
+        self.hold_calls()
+        self.fill_in("gone", begin_with="40")
+        self.browser.press("Start it")
+        self.confirm(typed="120")
+        self.browser.wait(lambda: self.browser.path == "/campaigns/gone", "the campaign was not started")
+        self.browser.wait(lambda: len(self.users()) == 40, "the first step was not called")
+        self.browser.press("Stop publishing")
+        self.confirm()
+        self.browser.wait_for_text("nobody publishes the rest, 80 recipients")
+        self.assertEqual(self.browser.text("main .card .badge"), "stopped")
+        self.assert_accessible()
+        self.fixture.misbehave()
+        self.browser.press("Verdict")
+        self.browser.wait_for_text("Campaign gone is stopped")
+        self.browser.press("See the campaign")
+        self.browser.press("Campaigns")
+        self.browser.wait_for_text("stopped")
+        self.fill_in("gone", begin_with="none")
+        self.browser.press("Go on with it")
+        self.confirm()
+        self.browser.wait_for_text("finished")
+        self.assertEqual(self.users(), sorted(f"user-{number}" for number in range(120)))
+
+    def test_take_over(self):
+        """A start takes over from the publisher at work, as its preview says"""
+        self.hold_calls()
+        self.fill_in("taken", begin_with="40")
+        self.browser.press("Start it")
+        self.confirm(typed="120")
+        self.browser.wait(lambda: len(self.users()) == 40, "the first step was not called")
+        self.fill_in("taken", begin_with="none")
+        self.browser.wait_for_text("a start takes over from it")
+        self.browser.press("Go on with it")
+        self.confirm()
+        self.fixture.misbehave()
+        self.browser.wait_for_text("finished")
+        self.assertEqual(self.users(), sorted(f"user-{number}" for number in range(120)))
+
+    def test_finish_now(self):
+        """A campaign that waits for one user is declared finished, and that one is still called"""
+        self.fixture.misbehave({"user": "user-7", "status": 503})
+        self.fill_in("nearly")
+        self.browser.press("Start it")
+        self.confirm(typed="120")
+        self.browser.press("Finish now")
+        self.assert_accessible()
+        self.confirm()
+        self.browser.wait_for_text("1 notification is left to its retries.")
+        self.fixture.misbehave()
+        self.browser.wait(lambda: "user-7" in self.users(), "the last one was not called")
+
     @gate
     def test_voided_preview(self):
         """Every edit voids the preview: only the last previewed text is sent"""

@@ -72,7 +72,7 @@ class ConsoleTest(unittest.TestCase):
     # Parts of complaints that the class allows.
     accepted = ()
     # The widths and schemes in which a page must be accessible.
-    looks = tuple((width, dark) for width in (1280, 360) for dark in (False, True))
+    looks = ((1920, False), *((width, dark) for width in (1280, 360) for dark in (False, True)))
 
     @classmethod
     def setUpClass(cls):
@@ -121,6 +121,8 @@ class ConsoleTest(unittest.TestCase):
             where = f"{self.browser.path}, {width} px, {'dark' if dark else 'light'}"
             self.assertEqual(self.browser.accessibility_findings(), [], where)
             self.assertFalse(self.browser.is_wider_than_the_window(), f"{where} is wider than the window")
+            if width >= 1280:
+                self.assertEqual(self.browser.cut_tables(), [], f"{where} cuts a table")
         self.browser.looks(1280)
 
     def assert_harmless(self):

@@ -36,6 +36,9 @@ class FindTest(ConsoleTest):
         self.browser.wait_for_text("What happened")
         self.assertIn("gcm: dead-lettered", self.browser.text())
         self.assertIn("apns: delivered", self.browser.text())
+        # Green is what was delivered alone.
+        for look, word in (("bad", "dead-lettered"), ("good", "delivered")):
+            self.assertIn(word, self.browser.text(f"main .step-settled.{look}"))
         self.browser.wait_for_text("herald explain")
         self.assert_accessible()
 

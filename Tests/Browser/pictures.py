@@ -113,7 +113,7 @@ def main():
         browser.open(fixture, "/")
         for turn in range(30):
             keep_busy(fixture, 100 + turn)
-            if "Outage since" in browser.heading():
+            if "Outage" in browser.heading():
                 break
             time.sleep(1)
         browser.wait_for_text("Outage since")

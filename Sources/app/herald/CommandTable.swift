@@ -24,7 +24,7 @@ enum CommandTable {
             [
                 CampaignStartCommand.self, CampaignStatusCommand.self, CampaignPauseCommand.self,
                 CampaignResumeCommand.self,
-                CampaignCancelCommand.self, CampaignReportCommand.self,
+                CampaignCancelCommand.self, CampaignFinishCommand.self, CampaignReportCommand.self,
             ]),
         .group(
             "dlq", "List, show and replay dead letters.",

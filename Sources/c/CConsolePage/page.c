@@ -73,6 +73,12 @@ static const struct herald_page_file files[] = {
     {"Frame/shell.js", (const unsigned char[]){
 #embed "../../faces/HeraldConsole/Frame/shell.js" suffix(, 0)
     }},
+    {"Pages/Account/account.css", (const unsigned char[]){
+#embed "../../faces/HeraldConsole/Pages/Account/account.css" suffix(, 0)
+    }},
+    {"Pages/Account/account.js", (const unsigned char[]){
+#embed "../../faces/HeraldConsole/Pages/Account/account.js" suffix(, 0)
+    }},
     {"Pages/Audit/audit.css", (const unsigned char[]){
 #embed "../../faces/HeraldConsole/Pages/Audit/audit.css" suffix(, 0)
     }},

@@ -1,3 +1,4 @@
+package import HeraldAccount
 package import HeraldCampaigns
 package import HeraldKafka
 package import HeraldReplay
@@ -11,6 +12,7 @@ package struct ConsoleContext: Sendable {
     package var campaigns: CampaignContext
     package var starts: CampaignStartRules
     package var search: TimelineSearch
+    package var account: AccountReader
     package var now: NowPlan
     package var reach: ClusterReach
     package var admin: Admin
@@ -21,13 +23,14 @@ package struct ConsoleContext: Sendable {
 
     package init(
         replay: ReplayContext, campaigns: CampaignContext, starts: CampaignStartRules, search: TimelineSearch,
-        now: NowPlan, reach: ClusterReach, admin: Admin, configuration: String?,
+        account: AccountReader, now: NowPlan, reach: ClusterReach, admin: Admin, configuration: String?,
         situation: @escaping @Sendable (WallTime) -> Explanation.Situation
     ) {
         self.replay = replay
         self.campaigns = campaigns
         self.starts = starts
         self.search = search
+        self.account = account
         self.now = now
         self.reach = reach
         self.admin = admin

@@ -12,7 +12,7 @@ package import HeraldTools
 /// An event goes from its request to a retry topic, to the next one, and to its result. So the requests are read first,
 /// then the group's offsets, the retry topics by their delays, and the results last: what has moved meanwhile is met
 /// again further on.
-package struct AccountReader {
+package struct AccountReader: Sendable {
     /// What a publisher's clock may be ahead of a worker's.
     private static let clockTolerance = Milliseconds.minutes(10)
     private static let questionTimeout = Milliseconds.seconds(10)

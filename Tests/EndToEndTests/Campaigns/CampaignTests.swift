@@ -79,20 +79,22 @@ struct CampaignTests {
         }
     }
 
-    @Test("The list and the detail agree on a campaign: replayed, cancelled, expired or running")
+    @Test("The list and the detail agree on a campaign: replayed, cancelled, expired or stopped")
     func oneTruth() async throws {
         let plan = Self.plan { $0.misbehaviour = [.status(400) { $0.pns = "gcm" }] }
         try await Fixture.run(plan) { fixture in
             _ = try await fixture.startWorker()
-            for name in ["replayed", "cancelled", "expired", "running"] {
+            for name in ["replayed", "cancelled", "expired", "stopped"] {
                 let more = name == "expired" ? ["expiresAt": Int64(Date.now.timeIntervalSince1970 * 1_000) - 1] : [:]
                 try await fixture.publish(
                     try fixture.beginning(of: name, more: more) + fixture.events(of: name, 0..<10))
             }
             try await fixture.waitForResults(80)
             let seen = ["delivered": 10, "dead-lettered": 10]
-            for name in ["cancelled", "expired", "running"] {
-                try await fixture.publish([try fixture.progress(of: name, recipients: 15, published: 12)])
+            for name in ["cancelled", "expired", "stopped"] {
+                try await fixture.publish([
+                    try fixture.progress(of: name, recipients: 15, published: 12, end: "interrupted")
+                ])
             }
             // Its publisher has ended before the replay.
             try await fixture.publish([
@@ -104,7 +106,7 @@ struct CampaignTests {
 
             let expected: [String: (state: String, delivered: Int, failed: Int, open: Int, unpublished: Int)] = [
                 "replayed": ("finished", 20, 0, 0, 0), "cancelled": ("cancelled", 10, 10, 4, 6),
-                "expired": ("expired", 10, 10, 4, 6), "running": ("running", 10, 10, 4, 6),
+                "expired": ("expired", 10, 10, 4, 6), "stopped": ("stopped", 10, 10, 4, 6),
             ]
             let list = try await fixture.campaign("status", "-o", "jsonl")
             let objects = try list.output.split(separator: "\n").filter { $0.hasPrefix("{") }.map {

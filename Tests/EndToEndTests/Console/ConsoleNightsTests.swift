@@ -98,7 +98,7 @@ struct ConsoleNightsTests {
             // The retry topics reveal it without a worker's report, and long before the first dead letter.
             let shown = try await verdict(blind.console) { $0["push-service-failing"]?.state == "bad" }
             let told = try #require(shown["push-service-failing"])
-            #expect(told.sentence.hasPrefix("Nothing is delivered by wns since"), "\(told.sentence)")
+            #expect(told.sentence.hasPrefix("wns delivers nothing since"), "\(told.sentence)")
             #expect(told.sentence.contains("all with status 500"), "\(told.sentence)")
             #expect(told.sentence.hasSuffix("not known from workers"), "\(told.sentence)")
             #expect(dead.sentence.contains("100 % of wns's calls fail"), "\(dead.sentence)")
@@ -235,7 +235,7 @@ struct ConsoleNightsTests {
             try await fixture.publish(night)
             let during = try await verdict(console) { $0["unanswered"]?.sentence.contains("apns and gcm") == true }
             let unanswered = try #require(during["unanswered"])
-            #expect(unanswered.sentence.hasPrefix("Some may have arrived"), "\(unanswered.sentence)")
+            #expect(unanswered.sentence.hasPrefix("Calls get no answer"), "\(unanswered.sentence)")
             #expect(unanswered.next["section"] as? String == "calls-without-an-answer")
             #expect(!during.values.contains { $0.state == "good" })
             try await blind.expectNotGreen()

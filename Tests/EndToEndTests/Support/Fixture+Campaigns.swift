@@ -36,7 +36,7 @@ extension Fixture {
     /// - Parameter outcomes: The outcomes that it has seen so far; none by default.
     func progress(
         of campaign: String, recipients: Int, published: Int, by author: String = "ann@web1 pid 7",
-        outcomes: [String: Int]? = nil
+        outcomes: [String: Int]? = nil, end: String? = nil
     ) throws -> Publication {
         var offsets = ["0": Int64(0), "1": 0]
         if outcomes != nil {
@@ -49,7 +49,7 @@ extension Fixture {
                 "isComplete": recipients == published, "at": Int64(Date.now.timeIntervalSince1970 * 1_000),
                 "by": author,
                 "outcomes": outcomes ?? [:], "resultOffsets": offsets,
-            ])
+            ].merging(end.map { ["end": $0 as Any] } ?? [:]) { $1 })
     }
 
     /// Its events, `<campaign>-<number>` of `member-<number>`.

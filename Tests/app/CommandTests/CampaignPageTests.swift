@@ -125,8 +125,8 @@ struct CampaignPageTests {
     func advice() throws {
         let silent = lines(try status(["delivered": 300, "dead-lettered": 3], after: 60))
         #expect(silent.contains { $0.contains("herald dlq list --where \"campaign = 'spring'\"") })
-        #expect(silent.contains { $0.contains("has not reported for 60 s") })
-        #expect(silent.contains { $0.contains("start the campaign again with the same audience") })
+        #expect(silent.contains { $0.contains("nobody publishes the rest") })
+        #expect(silent.contains { $0.contains("start it again with the same audience") })
         let heard = lines(try status(["delivered": 300]))
         #expect(heard.contains("publisher ann@web1, last report 3 s ago") && !heard.contains { $0.contains("nobody") })
         #expect(!silent.contains { $0.contains("Secret") })

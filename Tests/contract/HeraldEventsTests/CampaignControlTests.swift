@@ -9,7 +9,7 @@ struct CampaignControlTests {
     func roundTrip(state: CampaignControl.State) throws {
         let control = CampaignControl(
             state: state, at: WallTime(milliseconds: 1_700_000_000_123), by: "anna@host", reason: "a \"test\"\n",
-            pauseIfFailures: 0.05, isByFailures: state == .paused)
+            pauseIfFailures: 0.05, cause: state == .paused ? .failures : nil)
         #expect(try CampaignControl(decoding: control.encoded().span.bytes) == control)
         let short = CampaignControl(state: state, at: WallTime(milliseconds: 0), by: "")
         #expect(try CampaignControl(decoding: short.encoded().span.bytes) == short)

@@ -131,9 +131,10 @@ final class CampaignBench {
     func write(_ key: String, _ value: [UInt8]) { index.add(key: Array(key.utf8), value: value, place: "0:0") }
 
     /// An operator's order.
-    func control(_ state: CampaignControl.State) {
+    func control(_ state: CampaignControl.State, cause: CampaignControl.Cause? = nil) {
         let control = CampaignControl(
-            state: state, at: moment.wall, by: "bob@desk", pauseIfFailures: campaign?.control?.pauseIfFailures)
+            state: state, at: moment.wall, by: "bob@desk", pauseIfFailures: campaign?.control?.pauseIfFailures,
+            cause: cause)
         write(state == .cancelled ? "\(Self.name)/cancelled" : Self.name, control.encoded())
     }
 

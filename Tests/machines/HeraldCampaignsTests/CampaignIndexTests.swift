@@ -154,6 +154,18 @@ struct ControlOrderTests {
         #expect(decision(.resume, .running, isFinished: true) == .unchanged)
     }
 
+    @Test("A campaign is declared finished when it runs and all is published; its state for workers stays")
+    func finish() {
+        let written = control(.finish, .running)
+        #expect(written?.state == .running && written?.cause == .finished && written?.pauseIfFailures == 0.05)
+        #expect(decision(.finish, .running, isFinished: true) == .unchanged)
+        #expect(decision(.finish, .paused) == .isPaused)
+        let partly = Samples.campaign(progress: Samples.progress(published: 40, isComplete: false))
+        let decision = ControlOrder.finish.decision(
+            for: partly, isFinished: false, at: WallTime(milliseconds: 1), by: "ben@host", reason: nil)
+        #expect(decision == .isUnpublished(60))
+    }
+
     @Test("A cancelled campaign stays cancelled, and a finished one can only be resumed")
     func refused() {
         for order in ControlOrder.allCases {

@@ -50,6 +50,22 @@ struct CampaignMachineTests {
         #expect(publisher.progress.publishedNow == 3)
     }
 
+    @Test("A campaign that is declared finished ends with open outcomes, and people can be added to it")
+    func declaredFinished() throws {
+        let bench = try Bench(3)
+        bench.delivers = false
+        let publisher = bench.start()
+        bench.pass(1_000, publisher)
+        #expect(bench.published == bench.audience && publisher.end == nil)
+        bench.control(.running, cause: .finished)
+        #expect(bench.run(publisher) == .complete && publisher.progress.open == 3)
+        #expect(bench.campaign?.progress?.finishedAt != nil)
+        bench.audience.append("late")
+        let second = bench.start()
+        bench.pass(1_000, second)
+        #expect(bench.published == bench.audience && second.end == nil && bench.campaign?.control?.cause == nil)
+    }
+
     @Test("A campaign that was begun before continues with the remaining users, and reports the published count")
     func continues() throws {
         let bench = try Bench(10) { $0.ramp = [4, 4] }
@@ -290,6 +306,7 @@ struct CampaignMachineTests {
         #expect(publisher.machine.work.isHeld && publisher.news == ["paused by failures"])
         #expect(bench.campaign?.control?.reason == "11 of 200 outcomes failed, more than 5%")
         #expect(bench.campaign?.control?.pauseIfFailures == 0.05)
+        #expect(bench.campaign?.control?.by == "publisher 7 of ann@web1" && bench.audits.last == "done")
         bench.control(.running)
         bench.outcomes = ["delivered": 9_989, "dead-lettered": 11]
         bench.delivers = true

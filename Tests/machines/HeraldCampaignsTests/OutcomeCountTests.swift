@@ -170,6 +170,76 @@ struct CampaignStatusTests {
         }
     }
 
+    @Test("A campaign whose publisher is gone is stopped since then, and one that is alive, paused or published is not")
+    func stopped() {
+        let partly = Samples.progress(recipients: 300, published: 100, isComplete: false)
+        #expect(status(Samples.campaign(progress: partly), after: 19).state == .running)
+        let silent = status(Samples.campaign(progress: partly), after: 21)
+        #expect(silent.state == .stopped && silent.since?.milliseconds == Samples.start && !silent.isOver)
+        #expect(silent.json()["state"] == "stopped" && silent.json()["by"] == nil)
+        #expect(
+            silent.reason
+                == "nobody publishes the rest, 200 recipients; its publisher ann@web1 pid 7 is not heard of since then")
+        let ended = Samples.progress(published: 99, isComplete: false, end: "interrupted")
+        #expect(
+            status(Samples.campaign(progress: ended)).reason
+                == "nobody publishes the rest, 1 recipient; its publisher ann@web1 pid 7 has ended (interrupted)")
+        #expect(status(Samples.campaign(.paused, progress: partly), after: 60).state == .paused)
+        #expect(status(Samples.campaign(), after: 60).state == .running, "all is published")
+        #expect(status(Samples.campaign(progress: nil), after: 60).state == .running, "others publish its events")
+    }
+
+    @Test("People and notifications agree: no recipient is published in part, whatever was read last")
+    func people() {
+        let progress = Samples.progress(recipients: 300, published: 100, isComplete: false)
+        let status = status(Samples.campaign(progress: progress), ["delivered": 251])
+        #expect(status.publishedRecipients == 126 && status.published == 252 && status.unpublished == 348)
+        #expect(status.open == 1 && status.recipientsLeft == 174 && status.json()["published"] == 126)
+    }
+
+    @Test("A fully published campaign that is declared finished is that, and its open notifications still count")
+    func declaredFinished() {
+        var campaign = Samples.campaign()
+        campaign.control?.cause = .finished
+        let status = status(campaign, ["delivered": 199])
+        #expect(status.state == .finished && status.isOver && status.open == 1 && status.order?.by == "ann@web1")
+        #expect(status.since?.milliseconds == Samples.start)
+        campaign.progress?.isComplete = false
+        #expect(!self.status(campaign, ["delivered": 199]).isFinished)
+    }
+
+    @Test("While no outcome comes it says what it waits for, and no remaining time")
+    func waits() throws {
+        var backlog = RetryBacklog.Count(retrying: 50)
+        backlog.nextCall = WallTime(milliseconds: Samples.start + 60_000)
+        var status = status(Samples.campaign(), ["delivered": 150], backlog: backlog)
+        #expect(status.wait == .retries(50, next: WallTime(milliseconds: Samples.start + 60_000)))
+        status.backlog?.suspended = 20
+        status.backlog?.retrying = 10
+        status.backlog?.suspendedUntil = WallTime(milliseconds: Samples.start + 30_000)
+        #expect(status.wait == .suspended(20, until: WallTime(milliseconds: Samples.start + 30_000)))
+        var meter = OutcomeMeter()
+        meter.add(try Samples.result("delivered", at: Samples.start), at: WallTime(milliseconds: Samples.start))
+        status.meter = meter
+        #expect(status.wait == nil && status.secondsLeft != nil, "outcomes come")
+        status.trouble = "No worker runs"
+        #expect(status.wait == .trouble("No worker runs") && status.secondsLeft == nil)
+        #expect(CampaignWords.sentence(.trouble("No worker runs")) == "waits: no worker runs")
+        #expect(status.json()["waits"]?["sentence"] == "No worker runs")
+        status.campaign = Samples.campaign(.paused)
+        #expect(status.wait == nil)
+    }
+
+    @Test(
+        "Shares add up to 100%, and only the whole is that, and only nothing is 0%",
+        arguments: [
+            ([0, 10], "0.0% 100.0%"), ([1, 1, 1], "33.4% 33.3% 33.3%"), ([1, 999_999], "0.1% 99.9%"),
+            ([1, 1, 999_998], "0.1% 0.1% 99.8%"), ([1_245, 600, 155], "62.3% 30.0% 7.7%"), ([0, 0], "- -"),
+        ])
+    func wholes(parts: [Int], text: String) {
+        #expect(CampaignWords.shares(parts).joined(separator: " ") == text)
+    }
+
     @Test("The time of the last change of state is not the time of the start")
     func since() {
         let all = ["delivered": 200]

@@ -15,7 +15,7 @@ extension Settings {
             starts: CampaignStartRules(
                 pushServices: try pushServices(), maximumEventBytes: limits.eventBytes, users: backend.users,
                 uploadLimit: console.uploadLimit, directory: temporaryDirectory),
-            search: search,
+            search: search, account: try accountReader(),
             now: NowPlan(
                 search: search,
                 reach: ClusterReach(bootstrapServers: kafka.bootstrapServers, patience: NowPlan.patience),

@@ -72,7 +72,11 @@ extension Settings {
             campaigns: CampaignConfiguration(
                 topic: topics.campaigns, worker: "worker \(instance) on \(Operator.hostName())",
                 readerProperties: KafkaClientSettings.campaignReader(self),
-                writerProperties: KafkaClientSettings.publisher(self)))
+                writerProperties: KafkaClientSettings.publisher(self),
+                audit: { [topic = topics.audit] campaign, control in
+                    let entry = AuditEntry(pause: control, of: campaign)
+                    return (topic, Array(entry.by.utf8), entry.encoded())
+                }))
     }
 
     /// The settings of lanes that may change while they work, each with its share.

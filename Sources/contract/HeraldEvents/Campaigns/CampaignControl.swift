@@ -27,24 +27,32 @@ public struct CampaignControl: Equatable, Sendable {
     public var reason: String?
     /// The share of failed outcomes, above 0 and at most 1, at which a worker or publisher pauses the campaign.
     public var pauseIfFailures: Double?
+    /// What it was written for, beyond its state; `nil` for an operator's order.
+    public var cause: Cause?
+
+    /// What a record was written for.
+    public enum Cause: String, Sendable {
+        /// Too many failed: no operator has decided it.
+        case failures
+        /// The campaign counts as finished: what is open is left to its retries.
+        case finished
+    }
+
     /// Whether it was written because of ``pauseIfFailures`` and not by an operator.
-    public var isByFailures: Bool
+    public var isByFailures: Bool { cause == .failures }
 
     /// A record.
     public init(
         state: State, at: WallTime, by: String, reason: String? = nil, pauseIfFailures: Double? = nil,
-        isByFailures: Bool = false
+        cause: Cause? = nil
     ) {
-        self.isByFailures = isByFailures
+        self.cause = cause
         self.state = state
         self.at = at
         self.by = by
         self.reason = reason
         self.pauseIfFailures = pauseIfFailures
     }
-
-    /// The record's `cause` when no operator has decided it.
-    private static let failures = "failures"
 
     /// The number of known outcomes from which ``pauseIfFailures`` counts.
     public static let outcomesToJudge = 200
@@ -79,9 +87,7 @@ public struct CampaignControl: Equatable, Sendable {
             writer.key("pauseIfFailures", &output)
             output.append(contentsOf: "\(pauseIfFailures)".utf8)
         }
-        if isByFailures {
-            writer.append("cause", plain: Self.failures, to: &output)
-        }
+        if let cause { writer.append("cause", plain: cause.rawValue, to: &output) }
         writer.end(&output)
         return output
     }
@@ -101,7 +107,7 @@ public struct CampaignControl: Equatable, Sendable {
             throw InvalidArgument("the campaign's record has no at, an RFC 3339 date-time")
         }
         self.init(state: state, at: at, by: object["by"]?.string ?? "", reason: object["reason"]?.string)
-        isByFailures = object["cause"]?.string == Self.failures
+        cause = object["cause"]?.string.flatMap(Cause.init(rawValue:))
         if let member = object["pauseIfFailures"] {
             guard let share = member.double, share > 0, share <= 1 else {
                 throw InvalidArgument("the campaign's pauseIfFailures is not above 0 and at most 1")

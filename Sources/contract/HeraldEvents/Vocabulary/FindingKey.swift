@@ -39,6 +39,7 @@ package enum FindingKey: String, Sendable, CaseIterable {
     case campaignDead = "campaign-dead"
     case campaignFails = "campaign-fails"
     case campaignPaused = "campaign-paused"
+    case campaignStopped = "campaign-stopped"
     case deadLetters = "dead-letters"
     case lettersUnread = "letters-unread"
 }
@@ -83,7 +84,7 @@ extension FindingKey {
         case .starting: row(.warn, "Starting", "wait; if it lasts, the log says why")
         case .stopping: row(.warn, "Stopping", "nothing to do", [])
         case .stuck:
-            row(.bad, "Not delivering", "restart the worker; nothing is lost", ["systemctl", "restart", "herald"])
+            row(.bad, "A worker hangs", "restart the worker; nothing is lost", ["systemctl", "restart", "herald"])
         case .unassigned:
             row(
                 .warn, "Waiting for partitions",
@@ -95,16 +96,16 @@ extension FindingKey {
                     + "resumes by itself", alert: "HeraldBrokersUnreachable")
         case .loginFailed:
             row(
-                .bad, "Not delivering",
+                .bad, "The brokers refuse the login",
                 "check kafka.auth, or the SASL properties in kafka.properties; the worker resumes by itself when a file "
                     + "that they name changes")
         case .topicsMissing:
-            row(.bad, "Not delivering", "run `herald topics apply`, or grant Describe", Self.topics)
+            row(.bad, "Topics are missing", "run `herald topics apply`, or grant Describe", Self.topics)
         case .partitionsWithoutLeader:
             row(
-                .bad, "Degraded", "bring a broker back that has a replica; all others continue",
+                .bad, "Partitions have no leader", "bring a broker back that has a replica; all others continue",
                 alert: "HeraldPartitionsWithoutLeader")
-        case .offsetsMissing: row(.bad, "Degraded", "", ["herald", "offsets", "restore", "--dry-run"])
+        case .offsetsMissing: row(.bad, "Offsets are missing", "", ["herald", "offsets", "restore", "--dry-run"])
         case .recordsLost:
             row(
                 .bad, "Records are lost",
@@ -116,22 +117,22 @@ extension FindingKey {
                 .bad, "Too few brokers", "bring the brokers back; nothing is lost, and the worker resumes by itself",
                 alert: "HeraldTooFewBrokers")
         case .noProgress: row(.bad, "No progress", alert: "HeraldCommitsStall")
-        case .groupRefuses: row(.bad, "Not delivering")
+        case .groupRefuses: row(.bad, "The group refuses workers")
         case .recordsRefused:
             row(
-                .bad, "Not delivering",
+                .bad, "Results are refused",
                 "look at the topic's brokers, disks and permissions; nothing is lost, Herald retries")
         case .commitsFailing:
             row(
-                .bad, "Not delivering",
+                .bad, "Commits fail",
                 "look at the brokers and at this worker's permissions; nothing is lost, Herald retries",
                 alert: "HeraldCommitsFail")
         case .backendUnreachable:
             row(
-                .bad, "Not delivering",
+                .bad, "The backend is unreachable",
                 "check that the backend runs, and backend.url or the hub's connection string; its events are retried",
                 ["herald", "doctor", "--only", "backend"])
-        case .lagGrowing: row(.warn, "Behind", alert: "HeraldLag")
+        case .lagGrowing: row(.warn, "The lag grows", alert: "HeraldLag")
         case .publisherFaults: row(.warn, "Events are published wrongly", alert: "HeraldPublisherFaults")
         case .pushServiceFailing:
             row(.bad, "A push service fails", Self.unanswering, Self.sample, alert: "HeraldCallsFail")
@@ -147,11 +148,11 @@ extension FindingKey {
                 alert: "HeraldDown")
         case .silentWorker:
             row(
-                .warn, "Degraded", "see whether it runs, and whether its admin port can be reached from here",
+                .warn, "A worker is silent", "see whether it runs, and whether its admin port can be reached from here",
                 Self.service, alert: "HeraldWorkerDown")
         case .olderWorker:
             row(
-                .warn, "A worker is of an older version",
+                .warn, "A worker is older",
                 "update it: only its own /readyz says how it is until then", [], section: "first-look")
         case .notKnown:
             row(
@@ -160,10 +161,10 @@ extension FindingKey {
                     + "here", ["herald", "config", "show", "admin.listen"], section: "first-look")
         case .consoleBrokers:
             row(
-                .warn, "The workers deliver, and the console reaches no broker", Self.login,
+                .warn, "The console reaches no broker", Self.login,
                 alert: "HeraldBrokersUnreachable")
         case .groupUntold:
-            row(.unknown, "The brokers do not tell of the group", Self.login, alert: "HeraldBrokersUnreachable")
+            row(.unknown, "Nothing tells of the group", Self.login, alert: "HeraldBrokersUnreachable")
         case .lettersUnread:
             row(.warn, "The dead letters are not read", Self.login, alert: "HeraldBrokersUnreachable")
         case .partitionStuck:
@@ -171,27 +172,33 @@ extension FindingKey {
                 .bad, "A partition is stuck",
                 "see whether all workers are there and ready; then the backend, or the number of workers, is the bound",
                 alert: "HeraldLag")
-        case .rebalance: row(.warn, "Degraded", Self.comings, alert: "HeraldRebalances")
-        case .noMember: row(.bad, "Degraded", Self.comings, alert: "HeraldRebalances")
-        case .callsFail: row(.warn, "Degraded", Self.unanswering, Self.sample, alert: "HeraldCallsFail")
+        case .rebalance: row(.warn, "Partitions move between workers", Self.comings, alert: "HeraldRebalances")
+        case .noMember: row(.bad, "Partitions have no worker", Self.comings, alert: "HeraldRebalances")
+        case .callsFail: row(.warn, "Some calls fail", Self.unanswering, Self.sample, alert: "HeraldCallsFail")
         case .throttled:
             row(
-                .warn, "Degraded",
+                .warn, "The backend wants fewer calls",
                 "if the rate that Herald found is too little, raise the backend's quota, or divide it",
                 ["herald", "config", "show", "limits"], alert: "HeraldThrottled")
         case .credentials:
             row(
-                .warn, "Degraded", "see which push service, and which of the backend's servers, refuse",
+                .warn, "Some calls are unauthorised",
+                "see which push service, and which of the backend's servers, refuse",
                 Self.letters + ["--where", "status in (401, 403)", "--group-by", "pns"],
                 alert: "HeraldCredentialsRefused")
         case .unanswered:
             row(
-                .warn, "Some may have arrived",
+                .warn, "Calls get no answer",
                 "before a replay, see whether the backend honours idempotency keys: otherwise people are notified twice",
                 Self.letters + ["--where", "history ~ '*timeout*' or history ~ '*reset*'"],
                 section: "calls-without-an-answer")
         case .campaignDead, .campaignFails, .campaignPaused:
             row(.warn, "A campaign fails", "", [], section: "campaign-paused")
+        case .campaignStopped:
+            row(
+                .warn, "A campaign is stopped",
+                "start it again with the same audience: it goes on with the rest, and nobody is notified twice",
+                ["herald", "campaign", "status"], section: "campaign-stopped")
         case .oldest:
             row(
                 .warn, "An event is late", "see what is beside it: an outage, one partition's lag, or retries alone",

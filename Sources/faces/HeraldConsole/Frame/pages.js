@@ -1,6 +1,7 @@
 // The pages, in navigation order: a page is registered here. The server answers `/name…` when there is a file
 // Pages/Name/name.js, and adds Pages/Name/name.css to /pages.css.
 
+import * as account from '../Pages/Account/account.js';
 import * as audit from '../Pages/Audit/audit.js';
 import * as campaigns from '../Pages/Campaigns/campaigns.js';
 import * as failures from '../Pages/Failures/failures.js';
@@ -15,6 +16,7 @@ export const pages = [
   { name: 'failures', title: 'Failures', module: failures },
   { name: 'find', title: 'Find', module: find },
   { name: 'campaigns', title: 'Campaigns', module: campaigns },
+  { name: 'account', title: 'Account', module: account },
   { name: 'audit', title: 'Audit', module: audit },
   { name: 'runbook', title: 'Runbook', module: runbook },
 ];

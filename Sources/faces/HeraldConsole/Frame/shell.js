@@ -5,7 +5,7 @@ import { fail, say } from './lib/dialog.js';
 import { h, replace } from './lib/dom.js';
 import { current, destination, go, whenMoved } from './lib/place.js';
 import { pages } from './pages.js';
-import { sentence } from '../Pages/Verdict/verdict.js';
+import { heading } from '../Pages/Verdict/verdict.js';
 
 const main = document.getElementById('main');
 const app = {
@@ -139,7 +139,7 @@ function verdictLine() {
     if (troubles[connection]) return replace(line, h('span', { class: 'badge bad' }, troubles[connection]));
     if (!latest) return replace(line);
     const kind = { good: 'good', warn: 'warn', bad: 'bad' }[latest.state] ?? 'quiet';
-    return replace(line, h('a', { href: '/', class: `badge ${kind}` }, sentence(latest)));
+    return replace(line, h('a', { href: '/', class: `badge ${kind}` }, heading(latest)));
   };
   onNews('verdict', (value) => { latest = value; show(); });
   onConnection((value) => { connection = value; show(); });

@@ -23,7 +23,10 @@ struct ConsoleAnswer: Sendable {
     }
 
     static func refused(_ refused: Refused) -> Self {
-        json(["error": .string(SafeText.escaped(refused.description))], status: refused.status)
+        json(
+            .present([
+                .init("error", .string(SafeText.escaped(refused.description))), .init("field", .text(refused.field)),
+            ]), status: refused.status)
     }
 }
 
@@ -31,16 +34,20 @@ struct ConsoleAnswer: Sendable {
 struct Refused: Error, Equatable, CustomStringConvertible {
     let status: Int
     let description: String
+    /// The field of the page's form that is to be mended; `nil` for none.
+    let field: String?
 
-    init(_ description: String, status: Int) {
+    init(_ description: String, status: Int, field: String? = nil) {
         self.description = description
         self.status = status
+        self.field = field
     }
 
     init(_ error: any Error) {
         self =
             switch error {
             case let refused as Refused: refused
+            case let mistake as FormMistake: Refused(mistake.description, status: 400, field: mistake.field)
             case let error as InputError: Refused(error.description, status: 400)
             case let error as InvalidArgument: Refused(error.description, status: 400)
             case let failure as ToolFailure:
@@ -48,6 +55,18 @@ struct Refused: Error, Equatable, CustomStringConvertible {
             case let error as KafkaError: Refused(error.words, status: error.kind == .unreachable ? 503 : 502)
             default: Refused("\(error)", status: 500)
             }
+    }
+}
+
+/// What is wrong with a field of a page's form, in the middle of a sentence that the page begins with its label.
+struct FormMistake: Error, Equatable, CustomStringConvertible {
+    /// The member of the request.
+    let field: String
+    let description: String
+
+    init(_ field: String, _ description: String) {
+        self.field = field
+        self.description = description
     }
 }
 

@@ -7,6 +7,8 @@ package enum ControlOrder: String, CaseIterable, Sendable {
     case pause
     case resume
     case cancel
+    /// It counts as finished; what is open is left to its retries.
+    case finish
 
     /// What an order comes to.
     package enum Decision: Equatable, Sendable {
@@ -14,12 +16,15 @@ package enum ControlOrder: String, CaseIterable, Sendable {
         case unchanged
         case isCancelled(CampaignControl)
         case isFinished
+        /// Why it cannot be declared finished: paused, or so many recipients are left.
+        case isPaused
+        case isUnpublished(Int)
     }
 
     package var state: CampaignControl.State {
         switch self {
         case .pause: .paused
-        case .resume: .running
+        case .resume, .finish: .running
         case .cancel: .cancelled
         }
     }
@@ -34,12 +39,20 @@ package enum ControlOrder: String, CaseIterable, Sendable {
         for campaign: CampaignIndex.Campaign, isFinished: Bool, at moment: WallTime, by name: String, reason: String?
     ) -> Decision {
         if let control = campaign.control, control.state == .cancelled { return .isCancelled(control) }
-        guard campaign.state != state else { return .unchanged }
+        if self == .finish {
+            if isFinished { return .unchanged }
+            guard campaign.state == .running else { return .isPaused }
+            guard let progress = campaign.progress, progress.isComplete else {
+                return .isUnpublished(campaign.progress.map { max(0, $0.everybody - $0.published) } ?? 0)
+            }
+        } else if campaign.state == state {
+            return .unchanged
+        }
         if isFinished, needsUnfinished { return .isFinished }
         return .write(
             CampaignControl(
                 state: state, at: moment, by: name, reason: reason,
-                pauseIfFailures: campaign.control?.pauseIfFailures))
+                pauseIfFailures: campaign.control?.pauseIfFailures, cause: self == .finish ? .finished : nil))
     }
 
     package func key(of campaign: String) -> [UInt8] {

@@ -29,6 +29,14 @@ package struct ControlPlan: Sendable {
             throw ToolFailure(
                 "campaign \(campaign.name) is finished: all of its \(CampaignWords.number(status.count.known)) outcomes "
                     + "are known, and there is nothing left to \(order.rawValue)")
+        case .isPaused:
+            throw ToolFailure(
+                "campaign \(campaign.name) is paused: what is open is suspended, and would stay so; resume or cancel it"
+            )
+        case .isUnpublished(let count):
+            throw ToolFailure(
+                "campaign \(campaign.name) is not finished: \(CampaignWords.counted(count, "recipient")) "
+                    + "\(count == 1 ? "is" : "are") not published; start it again with the same audience, or cancel it")
         }
     }
 
@@ -57,6 +65,10 @@ package struct ControlPlan: Sendable {
             return counts + "end as cancelled"
                 + (status.unpublished > 0 ? ", and \(rest) are never published" : "")
                 + ". A cancelled campaign cannot be started again."
+        case .finish:
+            return "\(CampaignWords.number(status.count.delivered)) notifications are delivered; "
+                + "\(CampaignWords.number(status.open)) that are open are left to their retries, and may still be "
+                + "delivered. The campaign counts as finished."
         }
     }
 

@@ -13,7 +13,9 @@ extension AudiencePublication {
             batch.write()
             return transaction(Words(), now, events: batch.records, isLast: batch.isLast)
         case .sign: return transaction(Words(), now)
-        case .order: return transaction(Words(control: nextControl), now)
+        case .order:
+            let audit = nextControl.flatMap { $0 == overwrittenPause ? nil : AuditEntry(pause: $0, of: name) }
+            return transaction(Words(control: nextControl, audit: audit), now)
         case .end(let end):
             lastLook = nil
             if end == .complete, finishedAt == nil { finishedAt = now.wall.milliseconds }

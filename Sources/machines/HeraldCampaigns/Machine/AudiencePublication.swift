@@ -177,9 +177,10 @@ package struct AudiencePublication: PublicationWork {
         if let former { try changeAudience(of: former, published, now) }
         progress.events = published.count
         progress.published = published.inAudience
-        if let limit = order.pauseIfFailures, state == .running, limit != control?.pauseIfFailures {
-            opening.control = startControl(now)
-        }
+        let isNewLimit = order.pauseIfFailures.map { $0 != control?.pauseIfFailures } ?? false
+        // A campaign that was declared finished runs again for those who are added.
+        let isReopened = control?.cause == .finished && published.inAudience < audience.recipients
+        if state == .running, isNewLimit || isReopened { opening.control = startControl(now) }
         return published.count
     }
 
@@ -207,7 +208,7 @@ package struct AudiencePublication: PublicationWork {
     private func startControl(_ now: Moment) -> CampaignControl {
         CampaignControl(
             state: .running, at: now.wall, by: context.operatorName,
-            pauseIfFailures: order.pauseIfFailures)
+            pauseIfFailures: order.pauseIfFailures ?? control?.pauseIfFailures)
     }
 
     /// Outcomes are counted: what it says when it begins.
@@ -332,11 +333,12 @@ package struct AudiencePublication: PublicationWork {
         if let reason = pace?.failure(now: now) {
             return write(
                 CampaignControl(
-                    state: .paused, at: now.wall, by: context.operatorName, reason: reason,
-                    pauseIfFailures: control?.pauseIfFailures, isByFailures: true))
+                    state: .paused, at: now.wall, by: "publisher \(process) of \(context.operatorName)", reason: reason,
+                    pauseIfFailures: control?.pauseIfFailures, cause: .failures))
         }
         if isComplete {
-            return pace?.isAllKnown ?? false ? .end(.complete) : .wait(.lastOutcomes(openOutcomes, until: nil))
+            let isOver = control?.cause == .finished || (pace?.isAllKnown ?? false)
+            return isOver ? .end(.complete) : .wait(.lastOutcomes(openOutcomes, until: nil))
         }
         if let expiry = expiry(now), expiry <= now.monotonic { return .end(.expired) }
         switch batch.state {

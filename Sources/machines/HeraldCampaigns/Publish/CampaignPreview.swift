@@ -67,17 +67,16 @@ package struct CampaignPreview: Sendable {
     private static let roomyBytes = 3_584
 
     /// What looks like a mistake, in sentences.
-    package var warnings: [String] { expiry + doubtfulFields + foreignMarks + literalBreak + longMessage + caseTwins }
+    package var warnings: [String] { tooSlow + doubtfulFields + foreignMarks + literalBreak + longMessage + caseTwins }
 
-    /// The events' expiry is one moment, however late they are published.
-    private var expiry: [String] {
-        guard let rate, let expiresIn = order.expiresIn, let seconds, expiresIn < .seconds(Int64(seconds)) else {
-            return []
-        }
-        let inTime = min(toNotify, Int(saturating: rate * Double(expiresIn.count) / 1_000))
+    /// Whoever is published later than the events expire is never notified.
+    private var tooSlow: [String] {
+        guard let seconds, let limit = order.expiresIn, Double(seconds) > limit.inSeconds, let rate else { return [] }
+        let late = toNotify - Int(limit.inSeconds * rate)
         return [
-            "\(CampaignWords.duration(Double(expiresIn.count) / 1_000)) after the start nobody is notified any more, and it "
-                + "takes \(duration): about \(CampaignWords.counted(toNotify - inTime, "recipient")) would be too late"
+            "publishing takes \(CampaignWords.duration(Double(seconds))) at \(CampaignWords.rate(rate)), and the events expire "
+                + "after \(CampaignWords.duration(limit.inSeconds)): about \(CampaignWords.counted(late, "recipient")) would not be "
+                + "notified"
         ]
     }
 
@@ -191,6 +190,10 @@ package struct CampaignPreview: Sendable {
         }
         if !warnings.isEmpty { members.append(.init("warnings", .array(warnings.map { .string($0) }))) }
         if let rate { members.append(.init("ratePerSecond", .number(rate))) }
+        if let limit = order.expiresIn {
+            members.append(.init("expiresInSeconds", .integer(Int(saturating: limit.inSeconds))))
+        }
+        if let share = order.pauseIfFailures { members.append(.init("pauseIfFailures", .number(share))) }
         if !ramp.isEmpty { members.append(.init("ramp", .array(ramp.map { .integer($0) }))) }
         if let seconds { members.append(.init("seconds", .integer(seconds))) }
         return members

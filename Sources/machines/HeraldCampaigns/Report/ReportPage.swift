@@ -125,25 +125,29 @@ package struct ReportPage: Sendable {
             return "\(CampaignWords.number(reached)) \(reached == 1 ? "person was" : "people were") reached."
         }
         let left = max(0, all - reached)
-        return "<strong>\(CampaignWords.number(reached)) of \(CampaignWords.number(all)) people were reached</strong> on at least one push service"
+        return
+            "<strong>\(CampaignWords.number(reached)) of \(CampaignWords.number(all)) people were reached</strong> on at least "
+            + "one push service"
             + (missingCount > 0 ? ", as far as results are left" : "")
-            + (left > 0 ? "; \(CampaignWords.number(left)) were not\(status.state == .finished ? "" : ", or are not yet")." : ".")
+            + (left > 0
+                ? "; \(CampaignWords.number(left)) were not\(status.isOver && status.open == 0 ? "" : ", or are not yet")." : ".")
             + " Reached is who got a notification that the backend accepted."
     }
 
     private var outcomes: String {
         let count = status.count
-        let whole = max(status.total ?? 0, status.published)
         var rows: [(String, Int)] = [("delivered", count.delivered)]
-        if count.recovered > 0 { rows.append(("of these by a replay", count.recovered)) }
         for one in count.allUnreached where one.outcome.standing == .failed || one.count > 0 {
             rows.append((one.name, one.count))
         }
         rows.append(("not known yet", status.open))
         if status.unpublished > 0 { rows.append(("not published", status.unpublished)) }
+        let shares = CampaignWords.shares(rows.map(\.1))
+        var cells = zip(rows, shares).map { [$0.0, CampaignWords.number($0.1), $1] }
+        if count.recovered > 0 { cells.insert(["of these by a replay", CampaignWords.number(count.recovered), ""], at: 1) }
         return """
             <h2>Outcomes</h2>
-            \(Self.table(["outcome", "notifications", "share"], rows.map { [$0.0, CampaignWords.number($0.1), CampaignWords.share($0.1, of: whole)] }, numbers: [1, 2]))
+            \(Self.table(["outcome", "notifications", "share"], cells, numbers: [1, 2]))
             """
     }
 

@@ -9,6 +9,8 @@ package final class CampaignFollower {
     /// The reading of a long backlog is cut short: the first may take longer than those that follow.
     private static let firstBacklogPatience = Duration.seconds(5)
     private static let backlogPatience = Duration.seconds(1)
+    private static let questionPause = Duration.seconds(15)
+    private static let brokersSilent = "the brokers do not answer"
 
     private let campaigns: CampaignReader
     private let outcomes: OutcomeReader?
@@ -19,6 +21,11 @@ package final class CampaignFollower {
     /// Ask this only after the content of the retry topics was known once: no answer means that there are no brokers.
     private var wasCounted = false
     private var lastCount = ContinuousClock.now
+    /// When brokers answered last: how it stands is as of then.
+    private var lastAnswer = SystemClock.wall()
+    private let askWorkers: (@Sendable () -> String?)?
+    private var trouble: String?
+    private var nextQuestion = ContinuousClock.now
 
     /// A follower that has read nothing yet.
     ///
@@ -29,6 +36,7 @@ package final class CampaignFollower {
     ) throws {
         self.campaigns = campaigns
         self.campaign = campaign
+        askWorkers = context.workerTrouble
         let since = SystemClock.wall().milliseconds - Int64(OutcomeMeter.window) * 1_000
         outcomes = try campaign.definition.map { definition in
             try context.outcomes(
@@ -56,6 +64,8 @@ package final class CampaignFollower {
                     if result.completedAt <= now { meter.add(result, at: now) }
                 }) ?? true
         guard isWhole else { return false }
+        // Its records have changed while millions of results were read.
+        try campaigns.poll()
         countBacklog(within: Self.firstBacklogPatience, isStopping)
         return true
     }
@@ -70,15 +80,32 @@ package final class CampaignFollower {
         }
         if ContinuousClock.now - lastCount >= Self.backlogPause {
             countBacklog(within: Self.backlogPatience, isStopping)
+            askForTrouble()
         }
+    }
+
+    /// Asks the workers why no outcome comes; nothing is asked while some do, or none is to come.
+    private func askForTrouble() {
+        let status = status
+        let latest = meter.last.map { status.now.time(since: $0) }
+        let isQuiet = latest.map { $0 >= Milliseconds(Self.backlogPause) } ?? true
+        guard isQuiet, !isSilent, status.state == .running, status.open > 0 else {
+            (trouble, nextQuestion) = (nil, .now)
+            return
+        }
+        guard ContinuousClock.now >= nextQuestion else { return }
+        trouble = askWorkers?()
+        nextQuestion = .now + Self.questionPause
     }
 
     /// How it stands, as far as it was read.
     package var status: CampaignStatus {
         campaign = campaigns.index.campaign(campaign.name) ?? campaign
-        return CampaignStatus(
+        var status = CampaignStatus(
             campaign: campaign, count: outcomes?.count ?? OutcomeCount(), backlog: counted, meter: meter,
-            now: SystemClock.wall())
+            now: isSilent ? lastAnswer : SystemClock.wall())
+        status.trouble = isSilent ? Self.brokersSilent : trouble
+        return status
     }
 
     /// Whether brokers that have answered before do not answer now.
@@ -89,8 +116,10 @@ package final class CampaignFollower {
 
     /// A finished campaign has nothing there.
     private func countBacklog(within patience: Duration, _ isStopping: () -> Bool) {
-        counted = status.isFinished ? .init() : backlog.count(within: patience, isStopping: isStopping)
+        counted =
+            status.isFinished && status.open == 0 ? .init() : backlog.count(within: patience, isStopping: isStopping)
         wasCounted = wasCounted || counted != nil
+        if counted != nil { lastAnswer = SystemClock.wall() }
         lastCount = .now
     }
 }

@@ -8,7 +8,7 @@ extension CampaignStatus {
     package func json(_ feedback: FeedbackCount? = nil) -> JSONValue {
         var members: [JSONValue.Member] = [
             .init("name", .string(campaign.name)), .init("state", .string(state.rawValue)),
-            .init("since", .text(since?.text)), .init("by", .text(order?.by)), .init("reason", .text(order?.reason)),
+            .init("since", .text(since?.text)), .init("by", .text(order?.by)), .init("reason", .text(reason)),
             .init("pauseIfFailures", campaign.control?.pauseIfFailures.map { .number($0) } ?? .null),
             .init("finished", .bool(isFinished)),
         ]
@@ -22,7 +22,7 @@ extension CampaignStatus {
         }
         if let progress = campaign.progress {
             members += [
-                .init("recipients", .integer(progress.recipients)), .init("published", .integer(progress.published)),
+                .init("recipients", .integer(progress.recipients)), .init("published", .integer(publishedRecipients)),
                 .init("repeats", .integer(progress.repeats)), .init("invalid", .integer(progress.invalid)),
                 .init("publishedAll", .bool(progress.isComplete)),
                 .init("formerRecipients", progress.strangers.map { .integer($0) } ?? .null),
@@ -62,7 +62,8 @@ extension CampaignStatus {
             .init("retrying", backlog == nil ? .null : .integer(retrying)),
             .init("suspended", backlog == nil ? .null : .integer(suspended)),
             .init("waiting", backlog == nil ? .null : .integer(waiting)),
-            .init("open", .integer(open)), .init("unpublished", .integer(unpublished)),
+            .init("waits", wait.map(Self.json) ?? .null), .init("open", .integer(open)),
+            .init("unpublished", .integer(unpublished)),
             .init("perSecond", perSecond.map { .number(($0 * 10).rounded() / 10) } ?? .null),
             .init("secondsLeft", secondsLeft.map { .integer(Int(saturating: $0.rounded(.up))) } ?? .null),
         ]
@@ -80,6 +81,15 @@ extension CampaignStatus {
                     ]))
         }
         return .present(members)
+    }
+
+    private static func json(_ wait: Wait) -> JSONValue {
+        switch wait {
+        case .trouble(let words): ["for": "trouble", "sentence": .string(words)]
+        case .suspended(let count, let until):
+            ["for": "suspended", "count": .integer(count), "until": .string(until.text)]
+        case .retries(let count, let next): ["for": "retries", "count": .integer(count), "until": .string(next.text)]
+        }
     }
 
     private static func changes(

@@ -14,6 +14,8 @@ package struct CampaignStatus: Sendable {
     package var backlog: RetryBacklog.Count?
     /// How fast outcomes come; `nil` when that is not known.
     package var meter: OutcomeMeter?
+    /// Why nothing is delivered, in words; `nil` when nothing is known that speaks against it.
+    package var trouble: String?
     package var now: WallTime
 
     package init(
@@ -30,12 +32,14 @@ package struct CampaignStatus: Sendable {
     /// What a campaign is called: the same word in every list, page and report.
     package enum State: String, CaseIterable, Sendable {
         case running
+        /// Nobody publishes the rest: its publisher has ended, or is not heard of.
+        case stopped
         /// What waits is suspended until it is resumed.
         case paused
         case cancelled
         /// Its events' moment has come before all were published or had an outcome: what is left is too late.
         case expired
-        /// Everything is published, and every outcome known; only replays can change something.
+        /// Everything is published, and every outcome known or left to its retries.
         case finished
     }
 
@@ -43,8 +47,12 @@ package struct CampaignStatus: Sendable {
         if campaign.state == .cancelled { return .cancelled }
         if isFinished { return .finished }
         if isExpired { return .expired }
-        return campaign.state == .paused ? .paused : .running
+        if campaign.state == .paused { return .paused }
+        return isWithoutPublisher ? .stopped : .running
     }
+
+    /// Whether recipients are left, and nobody publishes them.
+    package var isWithoutPublisher: Bool { !(campaign.progress?.isComplete ?? true) && !isPublisherAlive }
 
     /// Whether the moment has come at which its events expire.
     private var isExpired: Bool { campaign.definition?.expiresAt.map { $0 <= now.milliseconds } ?? false }
@@ -57,10 +65,19 @@ package struct CampaignStatus: Sendable {
         return progress.everybody * pushServiceCount
     }
 
-    /// The outcomes that the published events will have: what is known already came from published ones.
-    package var published: Int { max((campaign.progress?.published ?? 0) * pushServiceCount, count.known) }
+    /// The recipients whose events are published: what is known already came from published ones.
+    package var publishedRecipients: Int {
+        let services = max(1, pushServiceCount)
+        return max(campaign.progress?.published ?? 0, (count.known + services - 1) / services)
+    }
+
+    /// The outcomes that the published events will have.
+    package var published: Int { pushServiceCount > 0 ? publishedRecipients * pushServiceCount : count.known }
 
     package var unpublished: Int { max(0, (total ?? 0) - published) }
+
+    /// Recipients that the publisher has not reached yet.
+    package var recipientsLeft: Int { max(0, (campaign.progress?.everybody ?? 0) - publishedRecipients) }
 
     /// What is published and has no outcome yet.
     package var open: Int { max(0, published - count.known) }
@@ -74,10 +91,10 @@ package struct CampaignStatus: Sendable {
     /// Of those that wait, the ones that are suspended because the campaign is paused.
     package var suspended: Int { min(backlog?.suspended ?? 0, waiting) }
 
-    /// Whether everything is published, and every outcome known.
+    /// Whether everything is published, and every outcome known or left to its retries.
     package var isFinished: Bool {
-        guard let progress = campaign.progress, pushServiceCount > 0 else { return false }
-        return progress.isComplete && count.known >= progress.published * pushServiceCount
+        guard let progress = campaign.progress, pushServiceCount > 0, progress.isComplete else { return false }
+        return campaign.control?.cause == .finished || count.known >= progress.published * pushServiceCount
     }
 
     /// Whether nothing will change any more: finished, or cancelled or expired with every published event accounted for.
@@ -85,7 +102,7 @@ package struct CampaignStatus: Sendable {
         switch state {
         case .finished: true
         case .cancelled, .expired: campaign.progress != nil && open == 0 && !isPublisherAlive
-        case .running, .paused: false
+        case .running, .stopped, .paused: false
         }
     }
 
@@ -103,9 +120,12 @@ package struct CampaignStatus: Sendable {
     package var since: WallTime? {
         switch state {
         case .running, .paused, .cancelled: campaign.control?.at
+        case .stopped: campaign.progress.map { WallTime(milliseconds: $0.at) }
         case .expired: campaign.definition?.expiresAt.map(WallTime.init(milliseconds:))
         // A publisher has seen the last outcome, or it is unknown when that came.
-        case .finished: campaign.progress?.finishedAt.map(WallTime.init(milliseconds:))
+        case .finished:
+            campaign.progress?.finishedAt.map(WallTime.init(milliseconds:))
+                ?? campaign.control.flatMap { $0.cause == .finished ? $0.at : nil }
         }
     }
 
@@ -113,9 +133,13 @@ package struct CampaignStatus: Sendable {
     package var order: CampaignControl? {
         switch state {
         case .running, .paused, .cancelled: campaign.control
-        case .expired, .finished: nil
+        case .finished: campaign.control.flatMap { $0.cause == .finished ? $0 : nil }
+        case .stopped, .expired: nil
         }
     }
+
+    /// Why it is in its state; `nil` when that needs no reason, or nobody gave one.
+    package var reason: String? { state == .stopped ? CampaignWords.withoutPublisher(self) : order?.reason }
 
     /// What its publisher waits for before the next step of the ramp.
     package var rampWait: RampWait? {
@@ -123,11 +147,40 @@ package struct CampaignStatus: Sendable {
     }
 
     /// Outcomes a second at present.
-    package var perSecond: Double? { meter?.perSecond(at: now) }
+    package var perSecond: Double? {
+        // A pause says nothing of how fast it goes on.
+        meter?.perSecond(at: now, since: state == .running ? campaign.control?.at : nil)
+    }
+
+    /// What open notifications wait for while no outcome comes, and until when, where that is known.
+    package enum Wait: Equatable, Sendable {
+        case trouble(String)
+        /// So many were suspended; the last of them is called again then.
+        case suspended(Int, until: WallTime)
+        /// All that is open retries; the next call is due then.
+        case retries(Int, next: WallTime)
+    }
+
+    /// What it waits for; `nil` while outcomes come, or nothing of it is to come.
+    package var wait: Wait? {
+        guard state == .running || (state == .stopped && open > 0) else { return nil }
+        if let trouble { return .trouble(trouble) }
+        guard open > 0, perSecond ?? 0 == 0 || meter?.last.map({ now.time(since: $0) >= Self.quiet }) ?? true else {
+            return nil
+        }
+        if suspended > 0, let until = backlog?.suspendedUntil, until > now {
+            return .suspended(suspended, until: until)
+        }
+        if retrying == open, let next = backlog?.nextCall { return .retries(retrying, next: max(next, now)) }
+        return nil
+    }
+
+    /// A pause between outcomes that people notice.
+    private static let quiet: Milliseconds = .seconds(5)
 
     /// How long it will take at the present pace; `nil` when that is unknown.
     package var secondsLeft: Double? {
-        guard let perSecond, perSecond > 0, state == .running, let total else { return nil }
+        guard let perSecond, perSecond > 0, state == .running, trouble == nil, let total else { return nil }
         // Without a publisher nothing more comes, and a step that waits for retries has no known end.
         guard rampWait == nil, unpublished == 0 || isPublisherAlive else { return nil }
         return Double(total - min(total, count.known)) / perSecond

@@ -11,6 +11,20 @@ package enum CampaignWords {
         return "\(state.rawValue) since \(control.at.text)" + author(control) + cause(control)
     }
 
+    /// What a campaign is after an order: one that was declared finished is that.
+    package static func order(_ control: CampaignControl?, else state: CampaignControl.State) -> String {
+        guard let control, control.cause == .finished else { return self.state(control?.state ?? state, control) }
+        return "finished since \(control.at.text)" + author(control) + cause(control)
+    }
+
+    /// That nobody publishes the rest of a campaign, and what became of its publisher.
+    package static func withoutPublisher(_ status: CampaignStatus) -> String {
+        let rest = counted(max(0, status.recipientsLeft), "recipient")
+        guard let progress = status.campaign.progress else { return "nobody publishes the rest" }
+        let end = progress.end.map { "has ended (\(SafeText.escaped($0)))" } ?? "is not heard of since then"
+        return "nobody publishes the rest, \(rest); its publisher \(SafeText.escaped(progress.by)) \(end)"
+    }
+
     package static func origin(of control: CampaignControl) -> String {
         "at \(control.at.text)" + author(control) + cause(control)
     }
@@ -70,6 +84,35 @@ package enum CampaignWords {
         guard part < whole else { return "100.0%" }
         let tenths = min(999, max(1, Int((Double(part) * 1_000 / Double(whole)).rounded())))
         return "\(tenths / 10).\(tenths % 10)%"
+    }
+
+    /// Such as `waits: 40 suspended notifications are called again by 2026-11-21T18:30:00.000Z`.
+    package static func sentence(_ wait: CampaignStatus.Wait) -> String {
+        switch wait {
+        case .trouble(let words): "waits: " + SafeText.escaped(words.prefix(1).lowercased() + words.dropFirst())
+        case .suspended(let count, let until):
+            "waits: \(counted(count, "suspended notification")) \(count == 1 ? "is" : "are") called again by \(until.text)"
+        case .retries(let count, let next):
+            "waits: \(counted(count, "notification")) \(count == 1 ? "retries" : "retry"), the next at \(next.text)"
+        }
+    }
+
+    /// The shares of the parts of a whole, which add up to 100 %; the console's page has the same rule in `shares`.
+    ///
+    /// A part is never 0.0 % unless it is nothing, and never 100.0 % unless it is all.
+    package static func shares(_ parts: [Int]) -> [String] {
+        let whole = parts.reduce(0, +)
+        guard whole > 0 else { return parts.map { _ in "-" } }
+        var tenths = parts.map { part in part > 0 ? max(1, Int(Double(part) * 1_000 / Double(whole))) : 0 }
+        func rest(_ index: Int) -> Double { Double(parts[index]) * 1_000 / Double(whole) - Double(tenths[index]) }
+        // What rounding has left goes to those that lost most by it.
+        while tenths.reduce(0, +) != 1_000 {
+            let isShort = tenths.reduce(0, +) < 1_000
+            let meant = parts.indices.filter { parts[$0] > 0 && (isShort || tenths[$0] > 1) }
+            guard let next = meant.max(by: { isShort ? rest($0) < rest($1) : rest($0) > rest($1) }) else { break }
+            tenths[next] += isShort ? 1 : -1
+        }
+        return tenths.map { "\($0 / 10).\($0 % 10)%" }
     }
 
     /// Such as `waits for 1 outcome (1 retrying) of step 2 of the ramp (10 recipients): if they fail …`.

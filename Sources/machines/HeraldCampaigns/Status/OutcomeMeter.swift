@@ -30,11 +30,12 @@ package struct OutcomeMeter: Sendable {
         counts[place] += 1
     }
 
-    /// Outcomes a second in the whole seconds before this one, as far back as there were any.
-    package func perSecond(at now: WallTime) -> Double? {
+    /// Outcomes a second in the whole seconds before this one, as far back as there were any, or to that moment.
+    package func perSecond(at now: WallTime, since beginning: WallTime? = nil) -> Double? {
         guard let first else { return nil }
         let present = now.milliseconds / 1_000
-        let start = max(first.milliseconds / 1_000, present - Int64(Self.window) + 1)
+        let start = [first, beginning].compactMap { $0.map { $0.milliseconds / 1_000 } }
+            .reduce(present - Int64(Self.window) + 1, max)
         // This clock may have been set back.
         guard start < present else { return 0 }
         let length = present - start

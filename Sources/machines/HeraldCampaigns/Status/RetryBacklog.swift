@@ -2,7 +2,7 @@ internal import HeraldBytes
 internal import HeraldEvents
 internal import HeraldKafka
 internal import HeraldText
-import HeraldTime
+package import HeraldTime
 internal import HeraldTools
 
 /// Counts what a campaign has in the retry topics: between what the workers' group has committed and the ends.
@@ -15,8 +15,12 @@ package final class RetryBacklog {
         package var retrying = 0
         /// Of ``retrying``, those that wait for longer than the shortest delay: nothing waits for them.
         package var retryingLong = 0
-        /// Those that are suspended because the campaign is paused.
+        /// Those that are suspended because the campaign is, or was, paused.
         package var suspended = 0
+        /// When the last of ``suspended`` is called again, once the campaign runs.
+        package var suspendedUntil: WallTime?
+        /// When the next of ``retrying`` is called.
+        package var nextCall: WallTime?
         /// Whether the topics could not be read to their ends in time.
         package var isPartly = false
 
@@ -42,6 +46,7 @@ package final class RetryBacklog {
     private let campaign: String
     /// All but the topic of the shortest delay, unless it is the only one.
     private let longTopics: Set<String>
+    private let delays: [String: Milliseconds]
 
     package init(_ context: CampaignContext, _ layout: CampaignContext.Layout, campaign: String) throws {
         self.campaign = campaign
@@ -50,6 +55,7 @@ package final class RetryBacklog {
         }
         let delays = layout.retries.keys.compactMap { topic in context.topics.delay(ofTopic: topic).map { ($0, topic) }
         }
+        self.delays = Dictionary(uniqueKeysWithValues: delays.map { ($0.1, $0.0.length) })
         let shortest = delays.count > 1 ? delays.min { $0.0.length < $1.0.length }?.1 : nil
         longTopics = Set(delays.map(\.1)).subtracting([shortest].compactMap(\.self))
         do throws(KafkaError) {
@@ -110,9 +116,18 @@ package final class RetryBacklog {
         let outcomes = max(1, services.split(separator: ",").count)
         if headers.lastValue(named: HeaderName.reason.literal)?.text == RetryReason.paused.rawValue {
             count.suspended += outcomes
+            count.suspendedUntil = [count.suspendedUntil, due(message, headers)].compactMap(\.self).max()
         } else {
             count.retrying += outcomes
+            count.nextCall = [count.nextCall, due(message, headers)].compactMap(\.self).min()
             if longTopics.contains(message.topicName()) { count.retryingLong += outcomes }
         }
+    }
+
+    /// When a retry record is due: at its moment, or at the end of its hop.
+    private func due(_ message: Message, _ headers: HeaderList) -> WallTime? {
+        let moment = headers.lastValue(named: HeaderName.notBefore.literal)?.decimal
+        let hop = delays[message.topicName()].map { message.timestampMilliseconds + $0.count }
+        return [moment, hop].compactMap(\.self).min().map(WallTime.init(milliseconds:))
     }
 }

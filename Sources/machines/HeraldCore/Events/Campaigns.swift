@@ -157,7 +157,14 @@ public struct CampaignFailures: Equatable, Sendable {
 
     /// The reason of the pause, for people.
     public var reason: String {
-        guard let status else { return "\(failed) of \(of) outcomes of a worker failed" }
+        guard let status else {
+            let limit = judged.pauseIfFailures.map { share in
+                let tenths = (share * 1_000).rounded()
+                return
+                    ", more than \(tenths.truncatingRemainder(dividingBy: 10) == 0 ? "\(Int(tenths) / 10)" : "\(tenths / 10)")%"
+            }
+            return "\(failed) of \(of) outcomes of a worker failed" + (limit ?? "")
+        }
         return "its users are rejected: \(failed) of a worker's latest \(of) calls with status \(status)"
     }
 }

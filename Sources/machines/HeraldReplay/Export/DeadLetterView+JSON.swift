@@ -4,13 +4,26 @@ import HeraldTime
 internal import HeraldTools
 
 extension DeadLetterView {
-    /// What replays it, for a shell; `nil` when nothing does.
+    /// What to do first about it, for a shell; `nil` when nothing is to be done.
+    package func command(configuration: String?, foreign: ForeignTopic? = nil) -> String? {
+        guard fate.isOpen || remedy == .replay else { return nil }
+        let file = configuration.map { " --config \(Selection.quoted($0))" } ?? ""
+        switch remedy {
+        case .replay: return replayCommand(configuration: configuration, foreign: foreign)
+        case .correct(let member):
+            guard omissions.isDisjoint(with: [.key, .value]) else { return nil }
+            return "herald dlq replay \(place) --set \(member)=\(member.uppercased())\(file)"
+        case .resolve: return "herald dlq resolve \(place) --note WHY\(file)"
+        }
+    }
+
+    /// What replays it as it is, for a shell; `nil` when nothing does, or it cannot succeed.
     ///
     /// - Parameters:
     ///   - configuration: the settings file, for the command to type.
     ///   - foreign: the topic of others that it lies in; `nil` for Herald's own.
     package func replayCommand(configuration: String?, foreign: ForeignTopic? = nil) -> String? {
-        guard fate.state != .resolved, omissions.isDisjoint(with: [.key, .value]) else { return nil }
+        guard remedy == .replay, fate.state != .resolved, omissions.isDisjoint(with: [.key, .value]) else { return nil }
         let topic = foreign.map { " --topic \(Selection.quoted($0.name))" } ?? ""
         let origin = self.origin?.split(separator: "/").first.map { String($0) }
         let isGoingBack = foreign?.isRequestTopic(origin ?? "") ?? true
@@ -42,6 +55,8 @@ extension DeadLetterView {
             .init("history", .array(history.map(Self.object))),
             .init("messageBytes", message.map { .integer($0.utf8.count) } ?? .null),
             .init("replay", .text(replayCommand(configuration: configuration, foreign: foreign))),
+            .init("remedy", .string(remedy.name)),
+            .init("command", .text(command(configuration: configuration, foreign: foreign))),
         ]
         if isRevealed {
             members.append(.init("message", .text(message)))

@@ -38,12 +38,32 @@ package struct DeadLetterView: Sendable {
     /// Whether message and value are the request's, which its topic still has.
     package let isFromOrigin: Bool
 
+    /// What to do first about a dead letter: never what cannot succeed.
+    package enum Remedy: Equatable, Sendable {
+        case replay
+        /// A replay with this member of the event said otherwise.
+        case correct(String)
+        /// Whoever published it has to send it again, or nobody wants it any more.
+        case resolve
+
+        package var name: String {
+            switch self {
+            case .replay: "replay"
+            case .correct: "correct"
+            case .resolve: "resolve"
+            }
+        }
+    }
+
+    /// What to do first about it, by its reason.
+    package let remedy: Remedy
+
     /// The view of a dead letter.
     ///
     /// - Parameter original: the request that it was made of, for what it lacks; `nil` when it is not there any more.
     package init(
         _ entry: inout DeadLetterEntry, _ marks: MarkIndex?, _ outcomes: ReplayOutcomes,
-        original: DeadLetterEntry? = nil
+        original: DeadLetterEntry? = nil, now: WallTime = SystemClock.wall()
     ) {
         omissions = entry.omissions
         var event = entry
@@ -70,6 +90,12 @@ package struct DeadLetterView: Sendable {
         history = entry.history
         fate = LetterFate(of: entry.facts, marks, outcomes)
         expiresAt = event.expiresAt()
+        remedy =
+            entry.isForeign
+            ? .replay
+            : SuggestedAction.remedy(
+                entry.reason, detail: entry.text(.detail), hasLongMessage: entry.hasLongMessage,
+                isExpired: expiresAt.map { $0 <= now } ?? false)
         message = event.message()
         value = event.value
     }

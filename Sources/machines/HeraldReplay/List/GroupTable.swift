@@ -121,8 +121,6 @@ package struct GroupTable: Sendable {
 }
 
 extension GroupTable.Group {
-    /// What a replay can say otherwise; details of what is wrong with it begin so.
-    private static let correctable: Set = ["user", "message", "pns"]
     /// More statuses than a backend has.
     private static let statusLimit = 64
 
@@ -155,11 +153,7 @@ extension GroupTable.Group {
         if let status = letter.statusNumber, statuses[status] != nil || statuses.count < Self.statusLimit {
             statuses[status, default: 0] += times
         }
-        if reason == .invalid, let field = letter.detail?.prefix(while: { $0 != " " }),
-            Self.correctable.contains(String(field))
-        {
-            fields.insert(String(field))
-        }
+        if let field = SuggestedAction.correctableField(reason, letter.detail) { fields.insert(field) }
     }
 }
 

@@ -57,6 +57,29 @@ enum SuggestedAction {
         }
     }
 
+    /// What a replay can say otherwise; details of what is wrong with it begin so.
+    private static let correctable: Set<String> = ["user", "message", "pns"]
+
+    /// What is wrong in an event that is invalid, where a replay can correct it.
+    static func correctableField(_ reason: DeadLetterReason, _ detail: String?) -> String? {
+        guard reason == .invalid, let field = detail?.prefix(while: { $0 != " " }).description else { return nil }
+        return correctable.contains(field) ? field : nil
+    }
+
+    /// What a dead letter's first step is.
+    static func remedy(
+        _ reason: DeadLetterReason?, detail: String?, hasLongMessage: Bool, isExpired: Bool
+    ) -> DeadLetterView.Remedy {
+        if isExpired { return .resolve }
+        guard let reason else { return .replay }
+        switch reason {
+        case .invalid: return correctableField(reason, detail).map { .correct($0) } ?? .resolve
+        case .oversized: return hasLongMessage ? .correct("message") : .replay
+        case .malformed, .expired, .unreadable: return .resolve
+        case .rejected, .attemptsExhausted, .timeExhausted, .unanswered, .replaysExhausted: return .replay
+        }
+    }
+
     private static func rejected(_ status: Int64?) -> String {
         switch status {
         case 401, 403: "check the user's permission at the backend, then replay"

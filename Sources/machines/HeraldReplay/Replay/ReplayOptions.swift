@@ -82,13 +82,17 @@ extension ReplayReport {
         let failing =
             watchedTopic.map { "\(failed) of them came back; see herald dlq list --topic \($0) --where 'replays > 0'" }
             ?? "\(failed) of \(failed + delivered) outcomes are bad; see herald dlq list --since 10m"
-        let sentence = end.sentence(
+        var sentence = end.sentence(
             published: done,
             outcomes: watchedTopic == nil
                 ? "\(counted(delivered, "notification")) delivered, \(failed) failed, \(progress.open) open"
                 : "\(failed) came back",
             open: counted(progress.open, "notification"), rest: "; \(again)", rival: "replay",
             failing: "Stopped, \(done): \(failing).")
+        if progress.skipped > 0 {
+            let were = progress.skipped == 1 ? "1 other was" : "\(progress.skipped) others were"
+            sentence += " \(were) replayed or resolved by somebody else meanwhile, or expired."
+        }
         guard end == .complete, progress.tooLarge > 0 else { return sentence }
         return sentence + " \(counted(progress.tooLarge, "dead letter")) too large for max.message.bytes of "
             + (watchedTopic == nil ? "the request topic." : "their topic.")

@@ -1,4 +1,5 @@
 package import HeraldDriver
+package import HeraldEvents
 package import HeraldKafka
 
 /// A record of the audit topic: who did what, when and why.
@@ -36,6 +37,12 @@ package struct AuditEntry: Codable, Equatable, Sendable {
         self.phase = phase
         self.at = at
         self.by = by
+    }
+
+    /// The pause of a campaign, by whoever wrote it: a worker and a publisher pause it themselves.
+    package init(pause control: CampaignControl, of campaign: String) {
+        self.init(action: "campaign.pause", phase: "done", at: control.at.text, by: control.by)
+        (selection, reason) = (campaign, control.reason)
     }
 
     package func encoded() -> [UInt8] { RecordJSON.encoded(self) }

@@ -1,6 +1,6 @@
 import HeraldCore
 import HeraldDriver
-import HeraldEvents
+public import HeraldEvents
 public import HeraldKafka
 import HeraldTelemetry
 import HeraldThreads
@@ -118,11 +118,15 @@ public struct CampaignConfiguration: Sendable {
     public var readerProperties: ClientProperties
     /// librdkafka's properties for writing.
     public var writerProperties: ClientProperties
+    /// The record of the audit topic that says of a pause, as topic, key and value; `nil` for none.
+    public var audit: (@Sendable (String, CampaignControl) -> (topic: String, key: [UInt8], value: [UInt8]))?
 
     /// A configuration with these topics and clients.
     public init(
-        topic: String, worker: String, readerProperties: ClientProperties, writerProperties: ClientProperties
+        topic: String, worker: String, readerProperties: ClientProperties, writerProperties: ClientProperties,
+        audit: (@Sendable (String, CampaignControl) -> (topic: String, key: [UInt8], value: [UInt8]))? = nil
     ) {
+        self.audit = audit
         self.topic = topic
         self.worker = worker
         self.readerProperties = readerProperties

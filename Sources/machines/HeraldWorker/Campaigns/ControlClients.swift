@@ -111,6 +111,24 @@ final class ControlClients: JobIO {
         var failure: KafkaError?
         try producer.flush(timeout: Self.questionTimeout * 5) { _, error in failure = error }
         if let failure { throw failure }
+        record(control, of: campaign, with: producer)
+    }
+
+    /// Writes a pause down in the audit; a worker that may not write there has paused it all the same.
+    private func record(_ control: CampaignControl, of campaign: String, with producer: Producer) {
+        guard let (topic, key, value) = configuration.audit?(campaign, control) else { return }
+        var failure: KafkaError?
+        do throws(KafkaError) {
+            let target = try producer.topic(topic)
+            failure = producer.produce(topic: target, key: key.span.bytes, value: value.span.bytes, token: 0)
+            if failure == nil { try producer.flush(timeout: Self.questionTimeout) { _, error in failure = error } }
+        } catch {
+            failure = error
+        }
+        guard let failure else { return }
+        logger.warning(
+            "the pause of a campaign is not in \(topic): \(failure)"
+                + failure.advice(KafkaPermission(.write, on: .topic(topic))), ["campaign": .string(campaign)])
     }
 
     // MARK: What arrives

@@ -1,4 +1,4 @@
-import { ago, count, duration, moment, percent, plural, rate, sentence, share, visible, zone } from '#console/Frame/lib/format.js';
+import { ago, count, duration, moment, percent, plural, rate, sentence, shares, visible, zone } from '#console/Frame/lib/format.js';
 import { table } from './table.mjs';
 
 // East of Greenwich, by a number of half hours, without summer time.
@@ -24,8 +24,9 @@ table('A duration has its two largest units', duration, [
   [86_400_000, '1 d'], [86_400_000 + 3_599_000, '1 d'], [90_000_000, '1 d 1 h'], [400 * 86_400_000, '400 d'], [null, '–'], [undefined, '–'],
 ]);
 
-table('Only the whole is 100%, and only nothing is 0%', share, [
-  [0, 10, '0.0%'], [1, 3, '33.3%'], [2, 3, '66.7%'], [999_999, 1_000_000, '99.9%'], [10, 10, '100.0%'], [1, 1_000_000, '0.1%'], [0, 0, '–'],
+table('Shares add up to 100%, and only the whole is that, and only nothing is 0%', (...parts) => shares(parts).join(' '), [
+  [0, 10, '0.0% 100.0%'], [1, 1, 1, '33.4% 33.3% 33.3%'], [1, 999_999, '0.1% 99.9%'], [10, '100.0%'], [0, 0, '– –'],
+  [1, 1, 999_998, '0.1% 0.1% 99.8%'], [1245, 600, 155, '62.3% 30.0% 7.7%'],
 ]);
 
 table('A share in percent has no rounding error', percent, [

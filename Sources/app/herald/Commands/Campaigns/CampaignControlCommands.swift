@@ -43,6 +43,17 @@ enum CampaignCancelCommand: CampaignControlCommand {
         examples: [.init("herald campaign cancel spring --reason 'wrong audience'", "After a confirmation.")])
 }
 
+enum CampaignFinishCommand: CampaignControlCommand {
+    static let order = ControlOrder.finish
+    static let declaration = CommandDeclaration(
+        "finish", "Declare a fully published campaign finished: what is open is left to its retries.",
+        details:
+            "One user whose calls are retried for hours keeps a campaign running otherwise. Its publisher ends; open "
+            + "notifications may still be delivered, and then count. People can be added to it as to any finished one.",
+        arguments: [CampaignOptions.name], options: [CampaignOptions.reason, OutputFormat.option],
+        examples: [.init("herald campaign finish spring", "Do not wait for the last retries.")])
+}
+
 extension CampaignControlCommand {
     static var usedSettings: UsedSettings { .cluster + .topics("results", "campaigns", "audit") }
 
@@ -91,7 +102,7 @@ extension CampaignControlCommand {
             lines: [
                 "campaign  \(campaign.name)",
                 "was       \(isOver ? "finished" : CampaignWords.state(campaign.state, campaign.control))",
-                "is        \(isOver ? "finished" : CampaignWords.state(present?.state ?? campaign.state, present))",
+                "is        \(isOver ? "finished" : CampaignWords.order(present, else: campaign.state))",
             ], to: invocation.console)
     }
 }

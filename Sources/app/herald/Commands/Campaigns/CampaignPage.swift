@@ -49,9 +49,11 @@ struct CampaignPage {
                     + "\(SafeText.escaped(definition.pns.joined(separator: ", "))) · \(definition.topic)")
         }
         lines += [bar, ""]
-        for part in parts where part.isAlwaysShown || part.count > 0 { lines.append(line(part)) }
+        for (part, share) in zip(parts, CampaignWords.shares(parts.map(\.count)))
+        where part.isAlwaysShown || part.count > 0 { lines.append(line(part, share)) }
         lines.append("")
         if let line = rateLine { lines += wrapped(line) }
+        if let wait = status.wait { lines += wrapped(CampaignWords.sentence(wait)) }
         lines += status.rampWait.map(CampaignWords.lines)?.flatMap(wrapped) ?? []
         if let feedback { lines += feedbackLines(CampaignWords.sentence(feedback, taken: status.count.delivered)) }
         lines += publisherLines.flatMap(wrapped)
@@ -86,9 +88,10 @@ struct CampaignPage {
         let campaign = status.campaign
         switch status.state {
         case .running, .paused, .cancelled: return CampaignWords.state(campaign.state, campaign.control)
-        case .finished, .expired:
+        case .stopped, .finished, .expired:
             return status.state.rawValue + (status.since.map { " since \($0.text)" } ?? "")
-                + (campaign.state == .paused ? " (paused)" : "")
+                + (status.order.map { " by \(SafeText.escaped($0.by))" } ?? "")
+                + (status.reason.map { ": \($0)" } ?? "") + (campaign.state == .paused ? " (paused)" : "")
         }
     }
 
@@ -144,9 +147,8 @@ struct CampaignPage {
         return bar.joined() + "  " + known
     }
 
-    private func line(_ part: Part) -> String {
+    private func line(_ part: Part, _ percent: String) -> String {
         let number = CampaignWords.number(part.count)
-        let percent = CampaignWords.share(part.count, of: whole)
         let left = part.name.fitted(toColumns: Self.nameColumns)
         let padding = String(repeating: " ", count: max(0, Self.numberColumns - number.count))
         let text =
@@ -175,18 +177,21 @@ struct CampaignPage {
                 ? ["not started with herald campaign start"] : ["nothing is published yet"]
         }
         let counts =
-            "published \(CampaignWords.number(progress.published)) of \(CampaignWords.number(progress.everybody)) recipients"
+            "published \(CampaignWords.number(status.publishedRecipients)) of \(CampaignWords.number(progress.everybody)) recipients"
         let silence = CampaignWords.duration((status.silence ?? .zero).inSeconds)
         let name = SafeText.escaped(progress.by)
         let first = [counts] + replacementLines
-        guard !progress.isComplete, status.state == .running || status.state == .paused else { return first }
-        guard !status.isPublisherAlive else { return first + ["publisher \(name), last report \(silence) ago"] }
-        let end =
-            progress.end.map { "ended \(silence) ago: \(SafeText.escaped($0))" } ?? "has not reported for \(silence)"
-        return first + [
-            "publisher \(name) \(end)",
-            "nobody publishes the rest: start the campaign again with the same audience",
-        ]
+        switch status.state {
+        case .running where !progress.isComplete, .paused where !progress.isComplete && status.isPublisherAlive:
+            return first + ["publisher \(name), last report \(silence) ago"]
+        case .paused where status.isWithoutPublisher:
+            return first + [
+                CampaignWords.withoutPublisher(status), "resume it, then start it again with the same audience",
+            ]
+        case .stopped:
+            return first + ["start it again with the same audience, and it goes on; nobody is notified twice"]
+        case .running, .paused, .cancelled, .expired, .finished: return first
+        }
     }
 
     private var replacementLines: [String] {

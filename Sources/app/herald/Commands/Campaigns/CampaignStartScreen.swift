@@ -106,7 +106,7 @@ final class CampaignStartScreen {
             end, name: name, again: "the same command continues with the rest", pausedBecause: pauseCause)
         if end == .complete {
             console.remark(sentence)
-            return progress.undelivered == 0 ? .done : .partlyDone
+            return progress.undelivered == 0 && progress.open == 0 ? .done : .partlyDone
         }
         // Another publisher is at the rest.
         return end.conclude(

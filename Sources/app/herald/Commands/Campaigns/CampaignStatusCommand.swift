@@ -22,7 +22,7 @@ enum CampaignStatusCommand: HeraldCommand {
             .init("herald campaign status", "All campaigns."),
             .init("herald campaign status spring", "Watch one."),
         ])
-    static let usedSettings: UsedSettings = .cluster + .topics("results", "retry", "campaigns")
+    static let usedSettings: UsedSettings = .cluster + .workers + .topics("results", "retry", "campaigns")
 
     /// The list of campaigns does not wait: one that was not looked at for long has many results to count.
     private static let listPatience = Duration.seconds(5)
@@ -65,9 +65,6 @@ enum CampaignStatusCommand: HeraldCommand {
             let size = TerminalSize.of(STDOUT_FILENO) ?? TerminalSize(columns: console.output.width, rows: 24)
             let page = page(width: size.columns - 1)
             var lines = page.lines
-            if follower.isSilent {
-                lines.append(page.cut("The brokers do not answer; this is as it was before. Still trying."))
-            }
             if !isOver { lines.append(console.styled("Ctrl-C ends", .dim, on: console.output)) }
             try screen.draw(Array(lines.prefix(max(1, size.rows - 1))), size: size)
             guard !isOver else { break }
@@ -131,7 +128,7 @@ enum CampaignStatusCommand: HeraldCommand {
                     .integer(status.open),
                     .integer(status.unpublished), start.map { table.time($0) } ?? .null,
                     .count(campaign.progress.map { Int64($0.everybody) }), .text(campaign.definition?.startedBy),
-                    .text(campaign.control?.reason),
+                    .text(status.reason),
                 ])
         }
         try table.finish()

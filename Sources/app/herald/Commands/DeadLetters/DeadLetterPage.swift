@@ -46,10 +46,18 @@ struct DeadLetterPage {
         if letter.history.contains(where: \.mayHaveArrived) {
             lines.append("  a call got no answer: the person may have got it all the same")
         }
-        if let command = letter.replayCommand(configuration: configuration, foreign: foreign) {
-            lines += ["", "replay it", "  \(SafeText.escaped(command))"]
+        if let command = letter.command(configuration: configuration, foreign: foreign) {
+            lines += ["", Self.heading(letter.remedy), "  \(SafeText.escaped(command))"]
         }
         return lines
+    }
+
+    private static func heading(_ remedy: DeadLetterView.Remedy) -> String {
+        switch remedy {
+        case .replay: "replay it"
+        case .correct: "replay it corrected; as it is it fails again"
+        case .resolve: "have it sent again if it is still wanted, and resolve this one; a replay fails again"
+        }
     }
 
     /// What would not have fit, and where it is.

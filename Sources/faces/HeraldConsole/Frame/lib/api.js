@@ -4,9 +4,12 @@ import { link } from './place.js';
 
 /** A refusal in the server's own words. */
 export class ApiError extends Error {
-  constructor(message, status) {
-    super(message);
+  constructor(message, status, field) {
+    super(field ? `${field}: ${message}` : message);
     this.status = status;
+    // The field of the form that is to be mended, and what is wrong with it.
+    this.field = field;
+    this.reason = message;
   }
 }
 
@@ -27,7 +30,7 @@ async function answered(request) {
   const body = await response.json().catch(() => null);
   if (response.ok) return body;
   if (response.status === 401) onSignedOut();
-  throw new ApiError(body?.error ?? `The console answered ${response.status}.`, response.status);
+  throw new ApiError(body?.error ?? `The console answered ${response.status}.`, response.status, body?.field);
 }
 
 /** Reads; empty members of the query object are omitted. */

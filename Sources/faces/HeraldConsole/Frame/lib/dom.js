@@ -48,6 +48,11 @@ export function badge(kind, ...content) {
   return h('span', { class: `badge ${kind}` }, ...content);
 }
 
+/** Conditions, each a chip; null without any. */
+export function chips(texts, label) {
+  return texts?.length > 0 ? h('ul', { class: 'chips', 'aria-label': label }, texts.map((text) => h('li', { class: 'badge quiet' }, text))) : null;
+}
+
 /** A list of terms with their facts; terms without facts are omitted. */
 export function facts(entries) {
   const known = entries.filter((entry) => entry && ![undefined, null, false, ''].includes(entry[1]));

@@ -34,12 +34,21 @@ export function duration(milliseconds) {
     ? `${Math.floor(seconds / size)} ${unit} ${rest} ${units[first + 1][0]}` : `${Math.floor(seconds / size)} ${unit}`;
 }
 
-/** A part in percent: 100 % only for the whole, 0 % only for nothing; commands have the same rule (`CampaignWords.share`). */
-export function share(part, sum) {
-  if (!(sum > 0)) return '–';
-  if (part <= 0) return '0.0%';
-  const tenths = part < sum ? Math.min(999, Math.max(1, Math.round((part * 1000) / sum))) : 1000;
-  return `${(tenths / 10).toFixed(1)}%`;
+/**
+ * The parts of a whole in percent, which add up to 100 %: 0.0 % only for nothing, 100.0 % only for the whole; commands
+ * have the same rule (`CampaignWords.shares`).
+ */
+export function shares(parts) {
+  const sum = parts.reduce((total, part) => total + part, 0);
+  if (!(sum > 0)) return parts.map(() => '–');
+  const exact = parts.map((part) => (part * 1000) / sum);
+  const tenths = exact.map((value) => (value > 0 ? Math.max(1, Math.floor(value)) : 0));
+  for (let left = 1000 - tenths.reduce((total, part) => total + part, 0); left !== 0; left -= Math.sign(left)) {
+    const meant = [...parts.keys()].filter((index) => parts[index] > 0 && (left > 0 || tenths[index] > 1));
+    const lost = (index) => Math.sign(left) * (exact[index] - tenths[index]);
+    tenths[meant.reduce((best, index) => (lost(index) > lost(best) ? index : best))] += Math.sign(left);
+  }
+  return tenths.map((value) => `${(value / 10).toFixed(1)}%`);
 }
 
 /** A share (from 0 to 1) in percent, as written: 0.07 is 7, and not 7.000000000000001. */
@@ -71,6 +80,19 @@ export function time(text) {
   if (!text) return '–';
   const shown = moment(text);
   return shown === null ? text : h('time', { datetime: text, title: text }, shown);
+}
+
+/** A text of the server with its moments by the reader's clock, and numbers that do not break at a line's end. */
+export function prose(text, now = new Date()) {
+  const day = now.toISOString().slice(0, 10);
+  return text.replace(/(\d) (?=\d{3}(?!\d))/g, '$1\u202f')
+    .split(/(\d{4}-\d\d-\d\dT[\d:.]+Z|(?:\d{4}-\d\d-\d\d )?\d\d:\d\d UTC)/)
+    .map((part, index) => {
+      if (index % 2 === 0) return part;
+      if (part.endsWith('Z')) return time(part);
+      const [date, clock] = part.length > 9 ? [part.slice(0, 10), part.slice(11, 16)] : [day, part.slice(0, 5)];
+      return time(`${date}T${clock}:00Z`);
+    });
 }
 
 /** The time passed since then. */

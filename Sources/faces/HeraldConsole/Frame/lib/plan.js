@@ -2,7 +2,7 @@
 
 import { post } from './api.js';
 import { fail } from './dialog.js';
-import { h, replace } from './dom.js';
+import { chips, h, replace } from './dom.js';
 import { count } from './format.js';
 import { go } from './place.js';
 
@@ -37,5 +37,5 @@ export function common(found, shown) {
 /** The pattern that failures share and deliveries do not, in a sentence; null without one. */
 export function pattern(found, shown) {
   if (!found?.words) return null;
-  return h('p', { class: 'pattern' }, h('strong', {}, common(found, shown)), `${found.words}.`);
+  return h('div', { class: 'pattern' }, h('strong', {}, common(found, shown)), chips(found.traits, 'What they have in common'));
 }

@@ -20,7 +20,8 @@ struct PublishingJob: Sendable {
         let name = draft.order.text.name
         return JobDescription(
             kind: "campaign.publish", name: "campaign \(name)", owner: context.operatorName,
-            subject: "campaign/\(name)", about: Self.about(draft, recipients: outcome.preview.audience.recipients))
+            subject: "campaign/\(name)", takesOver: true,
+            about: Self.about(draft, recipients: outcome.preview.audience.recipients))
     }
 
     /// Its description, for viewers too: without the message.

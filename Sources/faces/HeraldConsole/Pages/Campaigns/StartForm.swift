@@ -51,28 +51,33 @@ struct StartForm: Codable, Sendable, Equatable {
         _ rules: CampaignStartRules, requests: [String], definition: CampaignDefinition?
     ) throws -> CampaignOrder {
         guard CampaignControl.isName(name) else {
-            throw InvalidArgument("name: 1 to 64 letters, digits, dots, dashes and underscores")
+            throw FormMistake("name", "has 1 to 64 of a to z, A to Z, 0 to 9, dot, dash and underscore; no space")
         }
         let topic = given(self.topic) ?? definition?.topic ?? (requests.count > 1 ? requests[1] : requests.first ?? "")
         guard requests.contains(topic) else {
-            throw InvalidArgument("topic: \(SafeText.quoted(topic)) is not in topics.requests, so no worker reads it")
+            throw FormMistake("topic", "\(SafeText.quoted(topic)) is not in topics.requests, so no worker reads it")
         }
         var order = CampaignOrder(
             text: CampaignText(
                 name: name, template: try template(definition), pushServices: try services(rules, definition),
                 maximumEventBytes: rules.maximumEventBytes, users: rules.users),
             topic: topic)
-        order.rate = try Self.parse(rate, "rate", "a rate such as 200/s, 30/m or 1000/h", RateText.parse)
+        order.rate = try Self.parse(
+            rate, "rate",
+            "a rate such as 200/s, 30/m or 1000/h, at most \(CampaignWords.rate(RateText.range.upperBound))",
+            RateText.parse)
         order.ramp = try Self.parse(ramp, "ramp", "numbers of recipients such as 1,10,100, or none") { text in
             text == "none" ? [] : Ramp(text).flatMap { $0.sizes.contains(nil) ? nil : $0.sizes.compactMap(\.self) }
         }
-        order.pauseIfFailures = try Self.parse(pauseIfFailures, "pause-if-failures", "a share above 0%, such as 5%") {
+        order.pauseIfFailures = try Self.parse(
+            pauseIfFailures, "pauseIfFailures", "a share above 0% and up to 100% such as 5%"
+        ) {
             ShareText.parse($0).flatMap { $0 > 0 ? $0 : nil }
         }
-        order.expiresIn = try Self.parse(expiresIn, "expires-in", "a duration above 0, such as 6h") {
+        order.expiresIn = try Self.parse(expiresIn, "expiresIn", "a time after the first start such as 6h or 2d") {
             DurationText.parse($0).flatMap { $0 > .zero ? Milliseconds($0) : nil }
         }
-        if let share = try Self.parse(maxInvalid, "max-invalid", "a share such as 5%", ShareText.parse) {
+        if let share = try Self.parse(maxInvalid, "maxInvalid", "a share such as 5%", ShareText.parse) {
             order.maxInvalid = share
         }
         order.replacesAudience = replaceAudience ?? false
@@ -83,7 +88,7 @@ struct StartForm: Codable, Sendable, Equatable {
     var audience: AudienceForm {
         get throws {
             AudienceForm(
-                delimiter: try Self.parse(delimiter, "delimiter", "one of , ; | tab, or comma, semicolon, pipe") {
+                delimiter: try Self.parse(delimiter, "delimiter", "comma, semicolon, tab or pipe") {
                     AudienceDelimiter($0)
                 },
                 userColumn: given(userColumn),
@@ -119,22 +124,22 @@ struct StartForm: Codable, Sendable, Equatable {
 
     private func template(_ definition: CampaignDefinition?) throws -> MessageTemplate {
         guard let text = given(message) else {
-            guard let definition else { throw InvalidArgument("message: is missing") }
+            guard let definition else { throw FormMistake("message", "is missing") }
             return try MessageTemplate(definition.message)
         }
         guard text.utf8.count <= Self.templateLimit else {
-            throw InvalidArgument("message: it has more than \(Self.templateLimit) bytes")
+            throw FormMistake("message", "has more than \(Self.templateLimit) bytes")
         }
         do throws(InputError) {
             return try MessageTemplate(written: text)
         } catch {
-            throw InvalidArgument("message: \(error.description)")
+            throw FormMistake("message", error.description)
         }
     }
 
     private func services(_ rules: CampaignStartRules, _ definition: CampaignDefinition?) throws -> [String] {
         let names = (pns ?? []).isEmpty ? definition?.pns ?? [] : pns ?? []
-        guard !names.isEmpty else { throw InvalidArgument("pns: choose at least one push service") }
+        guard !names.isEmpty else { throw FormMistake("pns", "choose at least one") }
         return try rules.pushServices.resolved(names, "pns")
     }
 
@@ -143,22 +148,21 @@ struct StartForm: Codable, Sendable, Equatable {
 
     static func parse<Value>(
         _ text: String?, _ name: String, _ allowed: String, _ parse: (String) -> Value?
-    ) throws(InvalidArgument) -> Value? {
+    ) throws(FormMistake) -> Value? {
         guard let text, !text.isEmpty else { return nil }
         if let value = parse(text) { return value }
-        throw InvalidArgument("\(name): \(SafeText.quoted(text, limit: 40)) is not \(allowed)")
+        throw FormMistake(name, "\(SafeText.quoted(text, limit: 40)) is not understood; write \(allowed)")
     }
 }
 
 extension PushServices {
     /// These, as the settings write them, each once.
-    func resolved(_ names: [String], _ parameter: String) throws(InvalidArgument) -> [String] {
+    func resolved(_ names: [String], _ field: String) throws(FormMistake) -> [String] {
         var resolved: [String] = []
         for name in names {
             guard let index = index(of: Array(name.utf8).span.bytes) else {
-                throw InvalidArgument(
-                    "\(parameter): \(SafeText.quoted(name, limit: 40)) is none of \(self.names.joined(separator: ", "))"
-                )
+                throw FormMistake(
+                    field, "\(SafeText.quoted(name, limit: 40)) is none of \(self.names.joined(separator: ", "))")
             }
             if !resolved.contains(self.names[index]) { resolved.append(self.names[index]) }
         }

@@ -4,8 +4,8 @@ import { get, leave, post, postBytes } from '../../Frame/lib/api.js';
 import { command } from '../../Frame/lib/command.js';
 import { ask, fail, say } from '../../Frame/lib/dialog.js';
 import { facts, h, replace, table } from '../../Frame/lib/dom.js';
-import { check, field } from '../../Frame/lib/form.js';
-import { count } from '../../Frame/lib/format.js';
+import { check, field, mark, unmark } from '../../Frame/lib/form.js';
+import { count, duration, percent, prose } from '../../Frame/lib/format.js';
 import { pause, settled } from '../../Frame/lib/live.js';
 import { go } from '../../Frame/lib/place.js';
 
@@ -41,8 +41,9 @@ export async function showForm(main, name, app) {
 function form(name, choices, result, app, state) {
   const services = choices.pushServices.map((service) => check(`pns-${service}`, service, { name: 'pns', value: service }));
   const submit = h('button', { class: 'primary' }, 'Upload and preview');
-  const edited = () => {
+  const edited = ({ currentTarget }) => {
     state.edits += 1;
+    unmark(currentTarget);
     if (state.draft) replace(result, voided());
     dropDraft(state);
   };
@@ -54,12 +55,12 @@ function form(name, choices, result, app, state) {
       try {
         await preview(event.target, result, app, state);
       } catch (error) {
-        if (!state.isLeft) replace(result, fail(error));
+        if (!state.isLeft) replace(result, mark(event.target, error) ? null : fail(new Error(inForm(error.message))));
       }
       submit.disabled = false;
     },
   },
-  field('name', 'Name', { required: true, value: name || '', maxlength: 64, pattern: '[A-Za-z0-9._\\-]{1,64}', readonly: Boolean(name) }, 'Letters, digits, dots, dashes, underscores. The same name is always the same campaign.'),
+  field('name', 'Name', { required: true, value: name || '', maxlength: 64, title: 'a to z, A to Z, 0 to 9, dot, dash and underscore; no spaces', pattern: '[A-Za-z0-9._\\-]{1,64}', readonly: Boolean(name) }, 'a to z, A to Z, 0 to 9, dot, dash, underscore; no spaces. The same name is always the same campaign.'),
   field('audience', 'Audience', { type: 'file', required: true, accept: '.csv,.tsv,.txt,.jsonl,.ndjson,text/csv' },
     `CSV with a header, or JSON lines; at most ${count(Math.floor(choices.uploadLimit / 1048576))} MiB. herald campaign start takes larger ones.`),
   h('div', { class: 'grid' },
@@ -73,12 +74,22 @@ function form(name, choices, result, app, state) {
   h('div', {}, h('label', { for: 'topic' }, 'Request topic'), h('select', { id: 'topic' }, name && h('option', { value: '' }, 'as before'),
     choices.topics.map((topic) => h('option', { value: topic, selected: !name && topic === choices.topic }, topic)))),
   h('div', { class: 'grid' },
-    field('rate', 'Recipients a second', { placeholder: '200/s' }, 'Empty: as fast as outcomes come.'),
+    field('rate', 'Recipients a second', { placeholder: '200/s' }, name ? 'Empty: as it was begun.' : 'Empty: as fast as outcomes come.'),
     field('ramp', 'Begin with', { placeholder: '1,10,100' }, name ? 'Waits for the outcomes of each step. Empty: as it was begun; none drops that.' : 'Waits for the outcomes of each step.'),
-    field('pauseIfFailures', 'Pause if more fail than', { placeholder: '5%' }, 'After 200 outcomes, or a step.'),
-    field('expiresIn', 'Notify nobody later than', { placeholder: '6h' }, 'After the first start.')),
-  check('replaceAudience', 'Another audience takes the place of the one that this campaign had, which its page says for ever'),
+    field('pauseIfFailures', 'Pause if more fail than', { placeholder: '5%' }, `After 200 outcomes, or a step.${name ? ' Empty: as it was.' : ''}`),
+    field('expiresIn', 'Notify nobody after', { placeholder: '6h' }, 'Hours or days after the first start.')),
+  check('replaceAudience', replacing),
   h('p', { class: 'toolbar' }, submit, h('a', { class: 'button', href: '/campaigns' }, 'Back')));
+}
+
+const replacing = 'Another audience takes the place of the one that this campaign had, which its page says for ever';
+
+/** The command's options in a text, as the form names them. */
+export function inForm(text) {
+  const names = {
+    'add --replace-audience': `tick “${replacing}”`, '--max-invalid': '“Allow invalid lines up to”', '--rate': '“Recipients a second”', '--ramp': '“Begin with”',
+  };
+  return Object.entries(names).reduce((said, [option, name]) => said.replaceAll(option, name), text);
 }
 
 function voided() {
@@ -137,7 +148,7 @@ async function preview(filled, result, app, state) {
     }
     // A refused file is discarded.
     state.uploaded = null;
-    throw new Error(answer.error);
+    throw new Error(inForm(answer.error));
   }
   if (state.isLeft) return;
   if (state.edits === edits) {
@@ -202,6 +213,8 @@ export function expected(answer) {
     ['Empty lines', found.emptyLines > 0 && count(found.emptyLines)],
     ['Notifications', `${count(found.toNotify * found.pns.length)} for ${found.pns.join(' and ')}`], ['Topic', found.topic],
     ['Takes', answer.duration], ['Begins with', found.ramp && `${found.ramp.map(count).join(', ')}, and waits for their outcomes`],
+    ['Pauses when more fail than', found.pauseIfFailures && `${percent(found.pauseIfFailures)} %`],
+    ['Notifies nobody after', found.expiresInSeconds && duration(found.expiresInSeconds * 1000)],
     ['Longest message', `${count(found.longestMessageBytes)} bytes`],
   ].filter(([, text]) => text);
 }
@@ -211,8 +224,8 @@ function draw(answer, filled, result, app, state) {
   const heading = h('h2', { id: 'preview', tabindex: -1 }, `What would happen${answer.continues ? ' (the campaign goes on with who is left)' : ''}`);
   replace(result, h('section', { class: 'card', 'aria-labelledby': 'preview' }, heading,
     facts(expected(answer)),
-    (answer.standing ?? []).map((sentence) => h('p', {}, `${sentence}.`)),
-    found.kept && h('p', { class: 'badge warn' }, `${found.kept.join(' and ')} of the first start ${found.kept.length === 1 ? 'stays' : 'stay'}.`),
+    (answer.standing ?? []).map((sentence) => h('p', {}, prose(`${sentence}.`))),
+    found.kept && h('p', { class: 'badge warn' }, `${inForm(found.kept.join(' and '))} of the first start ${found.kept.length === 1 ? 'stays' : 'stay'}.`),
     (found.warnings ?? []).map((warning) => h('p', { class: 'badge warn' }, warning)),
     found.samples?.length > 0 && table({
       caption: 'The first messages', columns: [{ title: 'User' }, { title: 'Message' }], rows: found.samples.map((sample) => [sample.user, sample.message]),
@@ -260,5 +273,5 @@ function startButton(answer, filled, result, app, state) {
       }
     },
   }, answer.continues ? 'Go on with it' : 'Start it');
-  return found.refusal ? [h('p', { class: 'error', role: 'alert' }, `${found.refusal}, or leave them out.`), start] : start;
+  return found.refusal ? [h('p', { class: 'error', role: 'alert' }, `${inForm(found.refusal)}, or leave them out.`), start] : start;
 }

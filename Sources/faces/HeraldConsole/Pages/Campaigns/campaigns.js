@@ -5,13 +5,13 @@ import { command } from '../../Frame/lib/command.js';
 import { ask, fail, say } from '../../Frame/lib/dialog.js';
 import { badge, h, replace, svg, table } from '../../Frame/lib/dom.js';
 import { attempt, revealButton } from '../../Frame/lib/form.js';
-import { ago, count, duration, masked, moment, rate, sentence, share, time } from '../../Frame/lib/format.js';
+import { count, duration, masked, moment, plural, prose, rate, sentence, shares, time } from '../../Frame/lib/format.js';
 import { redraw, repeat, settled } from '../../Frame/lib/live.js';
 import { link } from '../../Frame/lib/place.js';
 import { showForm } from './campaign-form.js';
 import { unreached } from '../../Frame/lib/vocabulary.js';
 
-const kinds = { running: 'good', paused: 'warn', cancelled: 'quiet', expired: 'bad', finished: 'quiet' };
+const kinds = { running: 'good', stopped: 'bad', paused: 'warn', cancelled: 'quiet', expired: 'bad', finished: 'quiet' };
 
 export async function show(main, place, app) {
   if (place.rest.length > 0) return showOne(main, place.rest[0], app);
@@ -69,8 +69,14 @@ function showOne(main, name, app) {
   replace(main, h('h1', {}, `Campaign ${name}`), problem, orders.element, now, jobs, reportSection(name), messageSection(name, app),
     command(['herald', 'campaign', 'status', name]), said);
   let former = null;
+  let own = [];
+  let trouble = null;
   const ends = [
-    onNews('jobs', (list) => redraw(jobs, ofCampaign(list, name), () => ofCampaign(list, name).map((job) => jobSection(job, app, problem)))),
+    onNews('jobs', (list) => {
+      own = ofCampaign(list, name);
+      redraw(jobs, own.map(({ progress, ...job }) => [job, waits(progress)]), () => own.map((job) => jobSection(job, app, problem)));
+    }),
+    onNews('verdict', (verdict) => { trouble = [verdict, ...verdict?.others ?? []].find((finding) => finding?.state === 'bad')?.headline ?? null; }),
     repeat(1000, async () => {
       const answer = await get(`/api/campaigns/${encodeURIComponent(name)}`);
       if (answer.state !== 'done') {
@@ -82,9 +88,11 @@ function showOne(main, name, app) {
       if (former && former !== campaign.state) replace(said, `The campaign is ${campaign.state}.`);
       former = campaign.state;
       orders.update(campaign);
-      redraw(now, answer, () => standing(answer, campaign));
+      redraw(now, { ...answer, trouble }, () => standing({ ...answer, trouble }, campaign));
     }, (error) => {
       if (error.status === 401) return;
+      // Its first record is being written.
+      if (error.status === 404 && own.some(isAtWork)) return;
       problem.dataset.from = 'reading';
       replace(problem, fail(error));
     }),
@@ -96,14 +104,13 @@ function standing(answer, campaign) {
   const rest = { since: campaign.since, by: campaign.by, reason: campaign.reason };
   return [
     h('section', { class: 'card', 'aria-label': 'How it stands' },
-      h('p', {}, standingBadge(campaign.state), rest.since && [' since ', time(rest.since)], rest.by && ` by ${rest.by}`, rest.reason && `: ${rest.reason}`),
+      h('p', {}, standingBadge(campaign.state), rest.since && [' since ', time(rest.since)], rest.by && ` by ${rest.by}`, rest.reason && [': ', prose(rest.reason)]),
       campaign.startedAt && h('p', { class: 'muted' }, 'Started ', time(campaign.startedAt), ` by ${campaign.startedBy} · ${campaign.pns.join(', ')} · ${campaign.topic}`,
         campaign.expiresAt && [' · expires ', time(campaign.expiresAt)]),
       picture(parts(answer, campaign)), figures(answer, campaign), h('p', {}, pace(answer, campaign)),
-      campaign.rampWait && h('p', {}, sentence(campaign.rampWait.sentence))),
+      waiting(answer, campaign), campaign.rampWait && h('p', {}, prose(sentence(campaign.rampWait.sentence)))),
     campaign.feedback && feedback(campaign.feedback, campaign.outcomes.delivered),
     publisher(answer, campaign),
-    answer.isSilent && h('p', { class: 'badge warn' }, 'The brokers do not answer; this is as it was before.'),
     answer.deleted > 0 && h('p', { class: 'muted' }, `${count(answer.deleted)} results, of this campaign or others, were deleted before they could be counted; what they said shows as waiting.`),
     campaign.outcomes.failed > 0 && h('p', {}, h('a', { href: link('/failures', { where: `campaign = '${campaign.name}'` }) }, 'Why some failed'),
       ', in their dead letters: one holds all push services of a recipient that failed alike, so they may be fewer.'),
@@ -127,26 +134,26 @@ function picture(outcomes) {
   const whole = outcomes.reduce((sum, part) => sum + part.count, 0);
   if (whole === 0) return null;
   let x = 0;
-  const shares = outcomes.filter((part) => part.count > 0).map((part) => {
+  const bars = outcomes.filter((part) => part.count > 0).map((part) => {
     const width = (part.count / whole) * 1000;
     const rect = svg('rect', { x, y: 0, width, height: 24, class: `part-${part.name}` });
     x += width;
     return rect;
   });
   // The table beside it has the same numbers.
-  return svg('svg', { viewBox: '0 0 1000 24', preserveAspectRatio: 'none', class: 'outcomes', 'aria-hidden': 'true', focusable: 'false' }, shares);
+  return svg('svg', { viewBox: '0 0 1000 24', preserveAspectRatio: 'none', class: 'outcomes', 'aria-hidden': 'true', focusable: 'false' }, bars);
 }
 
 function figures(answer, campaign) {
   const outcomes = parts(answer, campaign);
-  const whole = outcomes.reduce((sum, part) => sum + part.count, 0);
+  const percents = shares(outcomes.map((part) => part.count));
   const hasNotes = outcomes.some((part) => part.note);
   return table({
-    caption: 'Outcomes, one for each recipient and push service',
+    caption: `Notifications, one for each recipient on ${campaign.pns?.length === 1 ? campaign.pns[0] : `each of ${campaign.pns?.join(', ') ?? 'its push services'}`}`,
     columns: [{ title: 'Outcome' }, { title: 'Count', number: true }, { title: 'Share', number: true }, ...(hasNotes ? [{ title: 'Note' }] : [])],
-    rows: outcomes.map((part) => [
+    rows: outcomes.map((part, index) => [
       [svg('svg', { viewBox: '0 0 10 10', class: 'key', 'aria-hidden': 'true' }, svg('rect', { width: 10, height: 10, class: `part-${part.name}` })), ' ', part.name],
-      count(part.count), share(part.count, whole),
+      count(part.count), percents[index],
       ...(hasNotes ? [part.note || ''] : []),
     ]),
   });
@@ -154,9 +161,28 @@ function figures(answer, campaign) {
 
 /** The speed, and the expected end. */
 export function pace(answer, campaign) {
-  if (answer.isOver) return 'Nothing will change any more, but by replays.';
+  if (answer.isOver) {
+    return campaign.open > 0 ? `${plural(campaign.open, 'notification')} ${campaign.open === 1 ? 'is' : 'are'} left to ${campaign.open === 1 ? 'its' : 'their'} retries.`
+      : 'Nothing will change any more, but by replays.';
+  }
   const speed = campaign.perSecond > 0 ? `${rate(campaign.perSecond)} in the last 30 s` : 'No outcome in the last 30 s';
-  return campaign.secondsLeft === undefined ? `${speed}.` : `${speed}, about ${duration(campaign.secondsLeft * 1000)} left.`;
+  return campaign.secondsLeft === undefined || answer.trouble || campaign.waits ? `${speed}.` : `${speed}, about ${duration(campaign.secondsLeft * 1000)} left.`;
+}
+
+/** What the campaign waits for: what the verdict says, or what its own records tell. */
+export function waitWords({ trouble }, { state, waits: wait }) {
+  if (!['running', 'stopped'].includes(state)) return null;
+  if (trouble) return `It waits, as the verdict says: ${trouble}.`;
+  if (!wait) return null;
+  if (wait.for === 'trouble') return `It waits: ${wait.sentence[0].toLowerCase()}${sentence(wait.sentence).slice(1)}`;
+  const [one, is] = [wait.count === 1, wait.count === 1 ? 'is' : 'are'];
+  return wait.for === 'suspended' ? `It goes on: ${plural(wait.count, 'suspended notification')} ${is} called again by ${wait.until}.`
+    : `It waits: ${plural(wait.count, 'notification')} ${one ? 'retries' : 'retry'}, the next at ${wait.until}.`;
+}
+
+function waiting(answer, campaign) {
+  const words = waitWords(answer, campaign);
+  return words && h('p', { class: 'waits' }, prose(words), answer.trouble && [' ', h('a', { href: '/' }, 'See the verdict'), '.']);
 }
 
 /** The permanent note about an audience that was replaced. */
@@ -173,12 +199,16 @@ function publisher(answer, campaign) {
   if (campaign.published === undefined) return h('p', { class: 'muted' }, campaign.startedAt ? 'Nothing is published yet.' : 'It was not started with herald campaign start.');
   const counts = `Published ${count(campaign.published)} of ${count(campaign.recipients + (campaign.formerRecipients ?? 0))} recipients.${
     (campaign.replacedAudiences ?? []).map(replaced).join('')}${(campaign.additions ?? []).map(added).join('')}`;
-  const isAtWork = !campaign.publishedAll && (campaign.state === 'running' || campaign.state === 'paused');
-  if (!isAtWork) return h('p', {}, counts);
-  const heard = `Its publisher, ${campaign.publisher.by}, `;
-  if (campaign.publisher.alive) return h('p', {}, counts, ' ', heard, 'is at work.');
-  return h('p', { class: 'badge bad' }, counts, ' ', heard, campaign.publisher.end ? `ended ${ago(campaign.publisher.at)} (${campaign.publisher.end})` : `was last heard of ${ago(campaign.publisher.at)}`, ': nobody publishes the rest. ',
-    campaign.state === 'paused' && 'Resume it, then ', h('a', { href: link('/campaigns', { new: campaign.name }) }, campaign.state === 'paused' ? 'start it again with the same audience' : 'Start it again with the same audience'), ', and it goes on.');
+  const left = Math.max(0, campaign.recipients + (campaign.formerRecipients ?? 0) - campaign.published);
+  if (campaign.publishedAll || !['running', 'paused', 'stopped'].includes(campaign.state)) {
+    return h('p', {}, counts, left > 0 && ` ${plural(left, 'recipient')} will not be notified.`);
+  }
+  if (campaign.publisher.alive) {
+    return h('p', {}, counts, ` Its publisher, ${campaign.publisher.by}, ${campaign.state === 'paused' ? 'waits until it is resumed' : 'is at work'}.`);
+  }
+  const isPaused = campaign.state === 'paused';
+  return h('p', { class: 'badge bad' }, counts, isPaused ? ' Nobody publishes the rest: resume it, then ' : ' ',
+    h('a', { href: link('/campaigns', { new: campaign.name }) }, `${isPaused ? 'start' : 'Start'} it again with the same audience`), ', and it goes on; nobody is notified twice.');
 }
 
 function feedback(told, taken) {
@@ -192,17 +222,22 @@ function feedback(told, taken) {
 
 // MARK: Orders
 
+const orders = ['pause', 'resume', 'finish', 'cancel'];
+
 function orderButtons(name, app, problem) {
-  const buttons = ['pause', 'resume', 'cancel'].map((order) => h('button', {
+  const buttons = orders.map((order) => h('button', {
     type: 'button', hidden: true, class: order === 'cancel' ? 'danger' : order === 'resume' && 'primary', id: `order-${order}`,
     onclick: attempt(problem, () => give(order, name, problem)),
-  }, { pause: 'Pause', resume: 'Resume', cancel: 'Cancel for good' }[order]));
-  const possible = { pause: ['running'], resume: ['paused'], cancel: ['running', 'paused'] };
+  }, { pause: 'Pause', resume: 'Resume', finish: 'Finish now', cancel: 'Cancel for good' }[order]));
+  const isPossible = ({ state, publishedAll, open }) => ({
+    pause: ['running', 'stopped'].includes(state), resume: state === 'paused', finish: state === 'running' && publishedAll && open > 0,
+    cancel: ['running', 'paused', 'stopped'].includes(state),
+  });
   return {
     element: h('div', { class: 'toolbar', role: 'group', 'aria-label': 'Orders' }, app.viewer.canChange && buttons),
-    update: (campaign) => ['pause', 'resume', 'cancel'].forEach((order, index) => {
+    update: (campaign) => orders.forEach((order, index) => {
       const button = buttons[index];
-      const isHidden = !possible[order].includes(campaign.state);
+      const isHidden = !isPossible(campaign)[order];
       // The focus goes to the element that replaced the button.
       const hadFocus = isHidden && document.activeElement === button;
       button.hidden = isHidden;
@@ -217,13 +252,15 @@ async function give(order, name, problem) {
   const place = `/api/campaigns/${encodeURIComponent(name)}`;
   const { consequence, command: words } = await get(`${place}/consequence/${order}`);
   const reason = await ask({
-    title: `${capital(order)} campaign ${name}?`, body: [h('p', {}, consequence), command(words)],
-    confirm: { pause: 'Pause it', resume: 'Resume it', cancel: 'Cancel it for good' }[order], danger: order === 'cancel',
+    title: `${capital(order)} campaign ${name}?`, body: [h('p', {}, prose(consequence)), command(words)],
+    confirm: { pause: 'Pause it', resume: 'Resume it', finish: 'Finish it', cancel: 'Cancel it for good' }[order], danger: order === 'cancel',
+    keep: order === 'cancel' ? 'Keep it' : undefined,
     reason: order === 'resume' ? undefined : 'Why (others see it, and it goes into the audit)',
   });
   if (!reason) return;
   const answer = await post(`${place}/${order}`, { reason: typeof reason === 'string' ? reason : undefined });
-  say(answer.changed ? `The campaign is ${answer.is}.` : `The campaign was ${answer.is} already.`);
+  const state = order === 'finish' ? 'finished' : answer.is;
+  say(answer.changed ? `The campaign is ${state}.` : `The campaign was ${state} already.`);
 }
 
 // MARK: Its jobs in this console
@@ -233,16 +270,22 @@ export function ofCampaign(jobs, name) {
   return jobs.filter((job) => job.kind === 'campaign.publish' && job.about?.campaign === name).slice(0, 1);
 }
 
+const isAtWork = ({ state }) => state === 'running' || state === 'stopping';
+
+/** What its publisher waits for, where the campaign's own section does not say it. */
+function waits(progress) {
+  const told = ['campaign-paused', 'ramp-step', 'next-turn'].includes(progress?.waits?.reason);
+  return told ? null : progress?.waits?.sentence ?? progress?.silence ?? null;
+}
+
 function jobSection(job, app, problem) {
-  const isAtWork = job.state === 'running' || job.state === 'stopping';
-  const progress = job.progress ?? job.report;
+  const wait = isAtWork(job) && waits(job.progress);
   return h('section', { class: 'card', 'aria-label': 'The publisher in this console' },
     h('h2', {}, 'Published by this console'),
-    h('p', {}, badge(job.state === 'failed' ? 'bad' : isAtWork ? 'good' : 'quiet', job.state), ' ', job.sentence ?? progress?.news ?? `begun by ${job.owner}`),
-    isAtWork && progress && h('p', {}, `${count(progress.published)} of ${count(progress.recipients)} recipients published, ${count(progress.open)} notifications without an outcome.`),
-    isAtWork && (progress?.waits || progress?.silence) && h('p', {}, sentence(progress.waits?.sentence ?? progress.silence)),
-    isAtWork && h('p', { class: 'muted' }, 'It goes on when this tab is closed. When the console ends, start the campaign again with the same audience.'),
-    isAtWork && app.viewer.canChange && h('button', {
+    h('p', {}, !isAtWork(job) && [badge(job.state === 'failed' ? 'bad' : 'quiet', job.state), ' '], prose(job.sentence ?? `Begun by ${job.owner}.`)),
+    wait && h('p', {}, prose(sentence(wait))),
+    isAtWork(job) && h('p', { class: 'muted' }, 'It goes on when this tab is closed. When the console ends, start the campaign again with the same audience.'),
+    isAtWork(job) && app.viewer.canChange && h('button', {
       type: 'button', disabled: job.state === 'stopping',
       onclick: attempt(problem, async () => {
         const isSure = await ask({

@@ -22,6 +22,8 @@ export async function show(main, place, app) {
   return showGroups(main, place, app);
 }
 
+const treatments = [['replayed', 'Replayed'], ['delivered', 'Delivered'], ['failedAgain', 'Failed again'], ['resolved', 'Resolved']];
+
 async function showGroups(main, place, app) {
   const parameters = { ...parametersOf(place.query), by: place.query.get('by') ?? 'reason', whole: place.query.get('whole') };
   const head = h('div', {});
@@ -34,13 +36,16 @@ async function showGroups(main, place, app) {
   let isLeft = false;
 
   const draw = (answer) => {
+    // Nothing is said of what was done where nothing was.
+    const treated = treatments.filter(([member]) => answer.groups.some((group) => group[member] > 0));
     const rows = answer.groups.map((group) => {
       const filter = { ...filterOf(place.query), ...(group.key ? { group: group.key } : {}) };
       const open = group.count - group.replayed - group.resolved;
       return [
-        group.key ? h('a', { href: link('/failures/letters', addressOf(filter)) }, group.group) : group.group,
-        count(group.count), count(group.notifications), count(group.replayed), count(group.delivered), count(group.failedAgain), count(group.resolved),
-        time(group.first), time(group.last), h('a', { href: `/failures/letter/${encodeURIComponent(group.sample)}` }, group.sample),
+        [group.key ? h('a', { href: link('/failures/letters', addressOf(filter)) }, group.group) : group.group,
+          h('div', { class: 'muted' }, 'such as ', h('a', { href: `/failures/letter/${encodeURIComponent(group.sample)}` }, group.sample))],
+        count(group.count), count(group.notifications), ...treated.map(([member]) => count(group[member])),
+        [time(group.first), group.last !== group.first && [' to ', time(group.last)]],
         [group.action, ' ', app.isOperator && group.key && open > 0
           && planButton('Plan replay', () => ({ filter }), `Plan replay of ${group.group}`, { class: 'primary plan' })],
       ];
@@ -55,8 +60,8 @@ async function showGroups(main, place, app) {
         : 'This asks for what is not in memory: the topic was read.'),
       table({
         caption: 'Groups of dead letters, the largest first',
-        columns: [{ title: 'Group' }, { title: 'Letters', number: true }, { title: 'Notifications', number: true }, { title: 'Replayed', number: true }, { title: 'Delivered', number: true },
-          { title: 'Failed again', number: true }, { title: 'Resolved', number: true }, { title: 'First' }, { title: 'Last' }, { title: 'Sample' }, { title: 'What to do' }],
+        columns: [{ title: 'Group' }, { title: 'Letters', number: true }, { title: 'Notifications', number: true },
+          ...treated.map(([, title]) => ({ title, number: true })), { title: 'When' }, { title: 'What to do' }],
         rows, empty: 'No dead letter matches.',
       }),
       answer.hidden > 0 && h('p', { class: 'muted' }, `${count(answer.hidden)} more groups; a condition shows fewer.`),

@@ -96,9 +96,21 @@ function letterCard(letter, app) {
       letter.id && h('a', { class: 'button', href: link('/find', { id: letter.id }) }, 'Timeline of the event'),
       app.isOperator && [
         h('button', { type: 'button', onclick: attempt(problem, reveal) }, 'Reveal the message'),
-        letter.replay && h('button', { type: 'button', onclick: attempt(problem, edit) }, 'Edit and replay …'),
+        canEdit(letter) && h('button', { type: 'button', class: letter.remedy === 'correct' && 'primary', onclick: attempt(problem, edit) }, 'Edit and replay …'),
         letter.replay && planButton('Plan replay', () => ({ filter: { ids: [letter.place] }, again: letter.state === 'replayed' || undefined }), `Plan replay of ${letter.place}`, { class: 'primary plan' }),
-        letter.state === 'open' && planButton('Plan to resolve', () => ({ kind: 'resolve', filter: { ids: [letter.place] } }), `Plan to resolve ${letter.place}`)]),
+        letter.state === 'open' && planButton('Plan to resolve', () => ({ kind: 'resolve', filter: { ids: [letter.place] } }), `Plan to resolve ${letter.place}`,
+          { class: letter.remedy === 'resolve' && 'primary' })]),
+    letter.state === 'open' && remedies[letter.remedy] && h('p', { class: 'muted' }, remedies[letter.remedy]),
     problem, text, editor,
-    letter.replay && command(['herald', 'dlq', 'show', letter.place]));
+    command(['herald', 'dlq', 'show', letter.place]));
+}
+
+const remedies = {
+  correct: 'A replay as it is fails again: edit it, or have its publisher send it again and resolve it.',
+  resolve: 'A replay fails again: have it sent again if it is still wanted, and resolve this one.',
+};
+
+/** Whether there is a value to edit. */
+function canEdit(letter) {
+  return letter.state !== 'resolved' && !(letter.omitted ?? []).some((part) => ['key', 'value'].includes(part));
 }

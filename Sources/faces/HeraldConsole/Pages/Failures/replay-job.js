@@ -5,7 +5,7 @@ import { command } from '../../Frame/lib/command.js';
 import { ask, say } from '../../Frame/lib/dialog.js';
 import { facts, h, replace, table } from '../../Frame/lib/dom.js';
 import { attempt } from '../../Frame/lib/form.js';
-import { count, plural, sentence, time } from '../../Frame/lib/format.js';
+import { count, plural, prose, sentence, time } from '../../Frame/lib/format.js';
 import { redraw, repeat } from '../../Frame/lib/live.js';
 import { planButton } from '../../Frame/lib/plan.js';
 import { crumbs, stateBadge } from './parts.js';
@@ -85,9 +85,9 @@ function jobCard(job, app, problem) {
   const batches = job.report?.batches ?? progress.batches ?? [];
   return h('section', { class: 'card', 'aria-labelledby': 'job' },
     h('h2', { id: 'job' }, job.name, ' ', stateBadge(job)),
-    job.sentence && h('p', { class: job.state === 'failed' ? 'error' : null }, job.sentence),
+    job.sentence && h('p', { class: job.state === 'failed' ? 'error' : null }, prose(job.sentence)),
     facts([['By', job.owner], ['Begun', time(job.beganAt)], ['Ended', job.endedAt && time(job.endedAt)], ['Why', about.reason],
-      ['Now', !isOver && progress.waits && sentence(progress.waits.sentence)]]),
+      ['Now', !isOver && progress.waits && prose(sentence(progress.waits.sentence))]]),
     progress.planned !== undefined && h('div', {},
       h('label', { for: 'replayed' }, `${count(progress.replayed)} of ${plural(progress.planned, 'dead letter')} replayed: ${plural(progress.delivered, 'notification')} delivered, ${count(progress.failed)} failed, ${count(progress.open)} open`),
       h('progress', { id: 'replayed', class: 'bar', max: Math.max(1, progress.planned), value: progress.replayed + (progress.skipped ?? 0) })),

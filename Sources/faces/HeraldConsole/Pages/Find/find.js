@@ -5,7 +5,7 @@ import { command } from '../../Frame/lib/command.js';
 import { fail, say } from '../../Frame/lib/dialog.js';
 import { badge, facts, h, replace } from '../../Frame/lib/dom.js';
 import { check, field, revealButton } from '../../Frame/lib/form.js';
-import { count, masked, time } from '../../Frame/lib/format.js';
+import { count, masked, prose, time } from '../../Frame/lib/format.js';
 import { traceLink } from '../../Frame/lib/links.js';
 import { settled } from '../../Frame/lib/live.js';
 import { go, link } from '../../Frame/lib/place.js';
@@ -127,7 +127,8 @@ function outcomes(event) {
 }
 
 export function title(event) {
-  return [event.id ?? event.origin, event.user && ` for ${event.user}`, event.source && ` by ${event.source}`].filter(Boolean).join('');
+  return [event.campaign ? `Campaign ${event.campaign}` : event.id ?? event.origin, event.user && ` for ${event.user}`,
+    event.source && !event.campaign && ` by ${event.source}`].filter(Boolean).join('');
 }
 
 function brief(event, query) {
@@ -143,12 +144,12 @@ function whole(event, query, answer, app) {
     h('h2', { id: 'chosen', tabindex: -1 }, title(event)),
     h('p', {}, outcomes(event)),
     facts([
-      ['Request', event.origin], ['Campaign', event.campaign && h('a', { href: `/campaigns/${encodeURIComponent(event.campaign)}` }, event.campaign)],
+      ['Event', event.campaign && event.id], ['Request', event.origin], ['Campaign', event.campaign && h('a', { href: `/campaigns/${encodeURIComponent(event.campaign)}` }, event.campaign)],
       ['Trace', traceLink(app, event.trace) && h('a', { href: traceLink(app, event.trace) }, event.trace)], ['Message', message(event, app)]]),
     h('h3', {}, 'Why, and what happens next'), why,
     h('h3', {}, 'What happened'),
     event.leftOut && h('p', { class: 'muted' }, `${count(event.leftOut)} older steps are left out.`),
-    h('ol', { class: 'steps' }, event.steps.map((step) => h('li', { class: `step-${step.step}` }, time(step.at), ' ', step.words, letterLink(step)))));
+    h('ol', { class: 'steps' }, event.steps.map((step) => h('li', { class: `step-${step.step} ${step.outcome ? outcomeTone(step.outcome) : ''}` }, time(step.at), ' ', prose(step.words), letterLink(step)))));
 }
 
 /** The page of a dead letter, by its record TOPIC/PARTITION/OFFSET. */
@@ -164,7 +165,7 @@ function letterLink(step) {
 async function explain(why, event, answer) {
   try {
     const explanation = await get(`/api/find/${answer.search}/explanation`, { event: event.origin });
-    replace(why, explanation.sentences.map((sentence) => h('p', {}, sentence)),
+    replace(why, explanation.sentences.map((sentence) => h('p', {}, prose(sentence))),
       explanation.commands.map((text) => command(text.split(' '))), command(explanation.command));
   } catch (error) {
     if (error.status !== 404) return replace(why, fail(error));

@@ -21,7 +21,11 @@ extension ToldFinding {
             "state": .string(finding.severity.rawValue), "key": .string(key), "sentence": .string(sentence(now: now)),
             "headline": .string(finding.title), "since": .text(finding.since?.text),
             "sinceIsBefore": .bool(isSinceBound), "cause": .text(finding.what.isEmpty ? nil : finding.what),
-            "waiting": .count(waiting), "next": finding.step.isEmpty ? .null : next,
+            "waiting": .count(waiting), "traits": .words(traits),
+            "consequences": .array(
+                consequences.map { one in
+                    ["headline": .string(one.finding.title), "cause": .text(one.whole.isEmpty ? nil : one.whole)]
+                }), "next": finding.step.isEmpty ? .null : next,
         ]
     }
 

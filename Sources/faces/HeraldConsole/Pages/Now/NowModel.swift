@@ -14,6 +14,8 @@ struct NowModel: Sendable {
         var lettersProblem: String?
         var evidence = Evidence()
         var campaigns: [CampaignTrouble] = []
+        /// Those that can be paused.
+        var runningCampaigns: Set<String> = []
     }
 
     private var meter = RateMeter()
@@ -34,7 +36,7 @@ struct NowModel: Sendable {
             now: snapshot.now, workers: snapshot.workers, group: snapshot.group,
             calls: history.newestCalls(now: snapshot.now),
             notificationsPerSecond: point.outcomes.values.reduce(0, +))
-        situation.campaigns = snapshot.campaigns
+        (situation.campaigns, situation.runningCampaigns) = (snapshot.campaigns, snapshot.runningCampaigns)
         situation.lettersProblem = snapshot.lettersProblem
         situation.lagGrowth = history.lagGrowth(now: snapshot.now)
         if !snapshot.workers.contains(where: { $0.status != nil }) {

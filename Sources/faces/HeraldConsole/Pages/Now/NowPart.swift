@@ -59,7 +59,8 @@ final class NowPart: ConsolePart {
         let snapshot = NowModel.Snapshot(
             now: now, workers: NowModel.known(workers.observations, plan, knowledge), group: knowledge,
             letters: failures.openLetters(since: now.advanced(by: .hours(-1))),
-            lettersProblem: failures.problem, evidence: evidence.evidence, campaigns: campaigns.troubles(now: now))
+            lettersProblem: failures.problem, evidence: evidence.evidence, campaigns: campaigns.troubles(now: now),
+            runningCampaigns: campaigns.running(now: now))
         let (newest, dead) = model.withLock { model in
             model.look(snapshot)
             return (model.newsJSON, model.deadServices)

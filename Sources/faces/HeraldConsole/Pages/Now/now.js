@@ -4,7 +4,7 @@ import { get, onNews } from '../../Frame/lib/api.js';
 import { rateStep, spanStep, wholeStep } from '../../Frame/lib/chart/axes.js';
 import { charts } from '../../Frame/lib/chart/charts.js';
 import { badge, facts, h, replace, table } from '../../Frame/lib/dom.js';
-import { ago, count, duration, rate, time } from '../../Frame/lib/format.js';
+import { ago, count, duration, prose, rate, time } from '../../Frame/lib/format.js';
 import { endTone } from '../../Frame/lib/vocabulary.js';
 
 /** The server keeps as many. */
@@ -75,7 +75,7 @@ function workers(current) {
       { title: 'Limit', number: true }, { title: 'Oldest event', number: true }, { title: 'Version' }],
     rows: current.workers.map((worker) => {
       const [kind, word] = states[worker.state] ?? ['quiet', worker.state];
-      return [worker.address, [badge(kind, word), worker.sentence && ` ${worker.sentence}`],
+      return [worker.address, [badge(kind, word), worker.sentence && [' ', prose(worker.sentence)]],
         count(worker.partitions), count(worker.inFlight), count(worker.inFlightLimit), seconds(worker.oldestSeconds), worker.version ?? '–'];
     }),
     empty: current.group.members === 0 ? 'The group has no member: no worker runs.'

@@ -13,6 +13,16 @@ export function address(target) {
 /** The address of a section. */
 export const section = (name) => `/runbook/${name}`;
 
+/** The sections' titles by their names, once they are read. */
+export const titles = new Map();
+
+/** Reads the sections' titles, once. */
+export async function loadTitles() {
+  if (titles.size > 0) return;
+  const body = h('div', {}, markdown(await text('/runbook.md').catch(() => ''), address));
+  for (const heading of body.querySelectorAll('h2[id], h3[id]')) titles.set(heading.id, heading.textContent);
+}
+
 export async function show(main, { rest }) {
   const body = h('div', { class: 'card prose' }, h('h1', {}, 'Runbook'));
   main.append(body);

@@ -15,6 +15,10 @@ struct ToldFinding: Sendable, Equatable {
     var isDated = false
     /// How many events wait because of it, or beside it; `nil` when that is not known.
     var waiting: Int64?
+    /// What those have in common that it is about, each in a few words.
+    var traits: [String] = []
+    /// What follows from it, and ends with it.
+    var consequences: [ToldFinding] = []
     /// A page of the console that helps.
     var href: String?
     /// The dead letters that a replay could be planned of, as a filter of the page Failures.
@@ -42,14 +46,15 @@ struct ToldFinding: Sendable, Equatable {
     private static let pages = [
         "outage-dead-letter-breaker": "/failures", FindingKey.deadLetters.rawValue: "/failures",
         FindingKey.unanswered.rawValue: "/failures", FindingKey.credentials.rawValue: "/failures",
-        FindingKey.campaignDead.rawValue: "/campaigns", FindingKey.campaignFails.rawValue: "/campaigns",
-        FindingKey.campaignPaused.rawValue: "/campaigns",
     ]
+
+    /// What happened, with what those have in common that it is about.
+    var whole: String { ([finding.what] + traits).filter { !$0.isEmpty }.joined(separator: "; ") }
 
     /// The whole in one line; times are UTC.
     func sentence(now: WallTime) -> String {
         finding.title + (finding.since.map { " since \(isSinceBound ? "before " : "")\($0.clock(now: now))" } ?? "")
-            + (finding.what.isEmpty ? "" : ": \(finding.what)")
+            + (whole.isEmpty ? "" : ": \(whole)")
     }
 }
 
@@ -85,6 +90,8 @@ struct Situation: Sendable {
     /// What the calls of push services that deliver nothing have in common.
     var deadPatterns: [String: FailurePattern] = [:]
     var campaigns: [CampaignTrouble] = []
+    /// Those that can be paused.
+    var runningCampaigns: Set<String> = []
     /// Notifications that ended each second, at present.
     var notificationsPerSecond = 0.0
     /// When something else last explained that nothing became done, such as an outage; `nil` when nothing has.

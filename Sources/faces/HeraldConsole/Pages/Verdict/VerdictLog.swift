@@ -81,10 +81,10 @@ struct VerdictLog: Sendable {
         var span =
             known.map { spans[$0] }
             ?? Span(
-                key: told.key, severity: finding.severity, title: finding.title, what: finding.what,
+                key: told.key, severity: finding.severity, title: finding.title, what: told.whole,
                 from: finding.since ?? now, seen: now, to: now)
         if finding.severity == .bad { span.severity = .bad }
-        if !finding.what.isEmpty { span.what = finding.what }
+        if !told.whole.isEmpty { span.what = told.whole }
         span.title = finding.title
         span.from = min(span.from, finding.since ?? now)
         span.to = now

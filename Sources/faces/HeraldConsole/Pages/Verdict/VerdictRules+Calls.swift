@@ -35,15 +35,15 @@ extension VerdictRules {
         situation.retryTroubles.compactMap { trouble in
             let age = situation.now.time(since: trouble.last)
             guard age <= Self.newsAge || observation?.retrying != 0 else { return nil }
-            let words = trouble.pattern.words(without: trouble.services.count == 1 ? .service : nil)
             let count = counted(Int64(trouble.pattern.total), "retry", "retries")
             let isOfCampaign = trouble.pattern.parts.contains { $0.field == .campaign && $0.percent == 100 }
             var told = ToldFinding(
                 trouble.isDead ? .pushServiceFailing : .callsFail,
-                title: trouble.isDead ? "Nothing is delivered by \(listed(trouble.services))" : nil,
-                "the last \(count) for \(listed(trouble.services))" + (words.map { ": " + $0 } ?? "")
-                    + "; not known from workers", since: trouble.isDead ? trouble.pattern.first : nil)
+                title: trouble.isDead ? Self.deliverNothing(trouble.services) : nil,
+                "the last \(count) for \(Self.listed(trouble.services)); not known from workers",
+                since: trouble.isDead ? trouble.pattern.first : nil)
             if isOfCampaign { told.finding.severity = .warn }
+            told.traits = trouble.pattern.phrases(without: trouble.services.count == 1 ? .service : nil)
             told.isSinceBound = trouble.isDead && trouble.isSinceBound
             return told
         }
@@ -93,7 +93,8 @@ extension VerdictRules {
         let percents = calls.map { Int(saturating: $0.calls.share(trouble.isMeant) * 100) }
         let (least, most) = (percents.min() ?? 0, percents.max() ?? 0)
         let share = least == most ? "\(most) %" : "\(least) to \(most) %"
-        let whose = calls.count == 1 ? "\(calls[0].service)'s calls" : "the calls for \(listed(calls.map(\.service)))"
+        let whose =
+            calls.count == 1 ? "\(calls[0].service)'s calls" : "the calls for \(Self.listed(calls.map(\.service)))"
         let age = secondsSinceLast(calls.map(\.calls), trouble.isMeant).map { ", the last \($0) s ago" } ?? ""
         return "\(share) of \(whose) \(trouble.words)\(age)"
     }
@@ -111,40 +112,35 @@ extension VerdictRules {
 
     /// Those of which every call fails: one finding for all that a campaign does not explain.
     private func dead(_ calls: [Calls]) -> [ToldFinding] {
-        var findings: [ToldFinding] = []
-        var others: [Calls] = []
-        for one in calls {
-            // With few users nothing is known of others; with many the workers' breaker says that it concerns all.
-            if let campaign = campaign(one.service) {
-                findings.append(dead(one, campaign: campaign))
-            } else {
-                others.append(one)
-            }
+        // With few users nothing is known of others; with many the workers' breaker says that it concerns all.
+        let byCampaign = Dictionary(grouping: calls) { campaign($0.service) }
+        return byCampaign.sorted { ($0.key ?? "") < ($1.key ?? "") }.map { campaign, calls in
+            let services = calls.map(\.service)
+            let (words, since) = (words(calls, Self.failing), calls.compactMap(since).min())
+            var told =
+                campaign.map { name in
+                    self.campaign(
+                        .campaignDead, name,
+                        title: "Campaign \(SafeText.escaped(name)): \(Self.deliverNothing(services))", words,
+                        since: since)
+                }
+                ?? ToldFinding(.pushServiceFailing, title: Self.deliverNothing(services), words, since: since)
+            // Several have something in common only if that is the same.
+            let why = Set(services.map { situation.deadPatterns[$0]?.phrases(without: .service) ?? [] })
+            told.traits = why.count == 1 ? why.first ?? [] : []
+            told.isSinceBound = calls.contains { $0.calls.mayBeOlder }
+            return told
         }
-        guard !others.isEmpty else { return findings }
-        let services = others.map(\.service)
-        let why = Set(services.map { situation.deadPatterns[$0]?.words(without: .service) })
-        // Several have something in common only if that is the same.
-        let words = why.count == 1 ? why.first.flatMap { $0 } : nil
-        var finding = ToldFinding(
-            .pushServiceFailing, title: "Nothing is delivered by \(listed(services))",
-            self.words(others, Self.failing) + (words.map { "; " + $0 } ?? ""), since: others.compactMap(since).min())
-        finding.isSinceBound = others.contains { $0.calls.mayBeOlder }
-        return [finding] + findings
+    }
+
+    /// `gcm delivers nothing`, `apns and gcm deliver nothing`, `4 push services deliver nothing`.
+    private static func deliverNothing(_ services: [String]) -> String {
+        let names = services.count > 3 ? "\(services.count) push services" : listed(services)
+        return "\(names) deliver\(services.count == 1 ? "s" : "") nothing"
     }
 
     private func campaign(_ service: String) -> String? {
         situation.deadPatterns[service]?.parts.first { $0.field == .campaign && $0.percent == 100 }?.value
-    }
-
-    private func dead(_ one: Calls, campaign: String) -> ToldFinding {
-        let why = situation.deadPatterns[one.service]?.words(without: .service).map { "; " + $0 } ?? ""
-        var finding = self.campaign(
-            .campaignDead, campaign, about: "\(campaign) \(one.service)",
-            title: "Campaign \(SafeText.escaped(campaign)): nothing of it is delivered by \(one.service)",
-            words([one], Self.failing) + why, since: since(one))
-        finding.isSinceBound = one.calls.mayBeOlder
-        return finding
     }
 
     private func since(_ one: Calls) -> WallTime? {
@@ -160,10 +156,10 @@ extension VerdictRules {
         let words = limits.map { service, limit in
             "about \(grouped(whole(limit))) a second" + (services.count == 1 ? "" : " for \(service)")
         }
-        return "; the backend bears " + listed(words)
+        return "; the backend bears " + Self.listed(words)
     }
 
-    private func listed(_ words: [String]) -> String {
+    private static func listed(_ words: [String]) -> String {
         guard let last = words.last, words.count > 1 else { return words.first ?? "" }
         return words.dropLast().joined(separator: ", ") + " and " + last
     }

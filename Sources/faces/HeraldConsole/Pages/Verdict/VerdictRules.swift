@@ -19,8 +19,9 @@ extension Verdict {
         let sorted = [Finding.Severity.bad, .warn, .good, .unknown].flatMap { severity in
             findings.filter { $0.finding.severity == severity }
         }
+        let told = Self.folded(sorted)
         self.init(
-            first: sorted[0], others: Array(sorted.dropFirst()), retrying: situation.group.observation?.retrying)
+            first: told[0], others: Array(told.dropFirst()), retrying: situation.group.observation?.retrying)
     }
 }
 
@@ -82,8 +83,14 @@ struct VerdictRules {
         let what =
             rate >= 0.5
             ? "\(counted(whole(rate), "notification", "notifications")) a second"
-            : waiting.map { $0 == 0 ? "nothing waits" : counted($0, "event waits", "events wait") } ?? ""
-        return ToldFinding(Finding(key: "delivering", .good, title: "Delivering", what), waiting: waiting)
+            : waiting.map { waiting in
+                let (waits, wait) = ("event waits", "events wait")
+                guard waiting == 0 else { return counted(waiting, waits, wait) }
+                let retrying = observation?.retrying ?? 0
+                return retrying == 0
+                    ? "nothing waits" : counted(retrying, "\(waits) for a retry", "\(wait) for a retry")
+            } ?? ""
+        return ToldFinding(Finding(key: "delivering", .good, title: "Delivering", what + held), waiting: waiting)
     }
 
     /// Without a worker's answer it is unknown whether anything is delivered.
@@ -130,7 +137,7 @@ struct VerdictRules {
         let kept = statuses.count { $0.reasons.contains(where: has(finding)) }
         var told = ToldFinding(finding, waiting: waiting)
         if kept > 0, kept < statuses.count {
-            (told.finding.severity, told.finding.title) = (.warn, "Degraded")
+            told.finding.severity = .warn
             told.finding.what = "\(kept) of \(statuses.count) workers: \(finding.what)"
         }
         let since = statuses.flatMap { $0.reasons + $0.warnings }.filter(has(finding)).compactMap(\.since).min()
@@ -335,22 +342,52 @@ struct VerdictRules {
 
     /// What a campaign's own events say is about that campaign.
     private var campaigns: [ToldFinding] {
-        situation.campaigns.map { trouble in
-            campaign(
-                trouble.isPaused ? .campaignPaused : .campaignFails, trouble.name,
-                title: "Campaign \(trouble.name) \(trouble.isPaused ? "is paused" : "fails in part")", trouble.cause,
-                since: trouble.since)
+        situation.campaigns.compactMap { trouble in
+            switch trouble.kind {
+            case .held: nil
+            case .paused:
+                campaign(
+                    .campaignPaused, trouble.name, title: "Campaign \(trouble.name) is paused", trouble.cause,
+                    since: trouble.since)
+            case .fails:
+                campaign(
+                    .campaignFails, trouble.name, title: "Campaign \(trouble.name) fails in part", trouble.cause,
+                    since: nil)
+            case .stopped:
+                // Without brokers its publisher is not heard of here, and is there all the same.
+                situation.group.isOutOfReach ? nil : stopped(trouble)
+            }
         }
     }
 
-    func campaign(
-        _ key: FindingKey, _ name: String, about: String? = nil, title: String, _ what: String, since: WallTime?
-    ) -> ToldFinding {
+    private func stopped(_ trouble: CampaignTrouble) -> ToldFinding {
         var told = ToldFinding(
-            key, title: title, what, about: about ?? name, since: since,
-            step: key == .campaignPaused
-                ? "see why, then resume or cancel it: `herald campaign resume \(name)` goes on, and counts anew"
-                : "see why; `herald campaign pause \(name)` stops it meanwhile")
+            .campaignStopped, title: "Campaign \(trouble.name) is stopped", trouble.cause, about: trouble.name,
+            since: trouble.since)
+        told.finding.command = ["herald", "campaign", "status", trouble.name]
+        told.href = "/campaigns/\(trouble.name)"
+        return told
+    }
+
+    /// What an operator has paused, who knows of it, and may forget.
+    private var held: String {
+        let names = situation.campaigns.filter { $0.kind == .held }.map(\.name)
+        guard let first = names.first else { return "" }
+        let others = names.count > 1 ? " and \(names.count - 1) more are" : " is"
+        return "; campaign \(first)\(others) paused"
+    }
+
+    func campaign(
+        _ key: FindingKey, _ name: String, title: String, _ what: String, since: WallTime?
+    ) -> ToldFinding {
+        let isPaused = situation.campaigns.contains { $0.name == name && [.paused, .held].contains($0.kind) }
+        let isRunning = key == .campaignFails || situation.runningCampaigns.contains(name)
+        var told = ToldFinding(
+            key, title: title, what, about: name, since: since,
+            step: isPaused
+                ? "see why, then resume or cancel it: a resume goes on, and counts anew"
+                : isRunning ? "see why; a pause stops it meanwhile" : "see why; when the cause is gone, replay them")
+        told.href = "/campaigns/\(name)"
         told.finding.command = [
             "herald", "dlq", "list", "--where", "campaign = '\(name)'", "--group-by", "status",
         ]
@@ -363,14 +400,14 @@ struct VerdictRules {
             ($1.pattern?.first ?? situation.now, $1.count) < ($0.pattern?.first ?? situation.now, $0.count)
         }
         return causes.enumerated().map { number, cause in
-            let why = cause.pattern?.words().map { "; " + $0 } ?? ""
             let doubt = cause.mayHaveArrived
             let doubts = doubt > 0 ? "; \(grouped(Int64(doubt))) may have arrived: a call got no answer" : ""
             var told = ToldFinding(
                 .deadLetters,
-                "\(grouped(Int64(cause.count))) of the last hour \(cause.count == 1 ? "is" : "are") open" + why
-                    + doubts, about: number == 0 ? nil : "\(number + 1)", since: cause.pattern?.first)
+                "\(grouped(Int64(cause.count))) of the last hour \(cause.count == 1 ? "is" : "are") open" + doubts,
+                about: number == 0 ? nil : "\(number + 1)", since: cause.pattern?.first)
             told.isDated = true
+            told.traits = cause.pattern?.phrases() ?? []
             if let pattern = cause.pattern, let field = pattern.groupField {
                 told.finding.step = "see them by \(field), with what to do about each"
                 told.finding.command += ["--group-by", field]

@@ -2,25 +2,29 @@
 
 import { get, onNews } from '../../Frame/lib/api.js';
 import { command } from '../../Frame/lib/command.js';
-import { badge, facts, h, replace, table } from '../../Frame/lib/dom.js';
-import { ago, count, duration, time } from '../../Frame/lib/format.js';
+import { badge, chips, facts, h, replace, table } from '../../Frame/lib/dom.js';
+import { ago, count, duration, plural, prose, time } from '../../Frame/lib/format.js';
 import { alertLink } from '../../Frame/lib/links.js';
 import { redraw, repeat } from '../../Frame/lib/live.js';
 import { link } from '../../Frame/lib/place.js';
 import { planButton } from '../../Frame/lib/plan.js';
-import { section } from '../Runbook/runbook.js';
+import { loadTitles, section, titles } from '../Runbook/runbook.js';
 
 const words = { good: 'All is well', warn: 'Look at this', bad: 'Act now', unknown: 'Not known' };
 const kinds = { good: 'good', warn: 'warn', bad: 'bad', unknown: 'quiet' };
 
 const stateBadge = (state, ...content) => badge(kinds[state] ?? 'quiet', ...(content.length > 0 ? content : [words[state] ?? state]));
 
-/** Since when, before the time: when nobody saw it begin, it began before that. */
-export const since = ({ sinceIsBefore }) => (sinceIsBefore ? ' since before ' : ' since ');
+/** What it is, in a few words. */
+export const heading = (finding) => finding.headline;
 
-/** The sentence with the time as the reader's clock shows it. */
-export function sentence(finding) {
-  return [finding.headline, finding.since && [since(finding), time(finding.since)], finding.cause && `: ${finding.cause}`];
+/** What happened, and what those have in common that it is about. */
+function details(finding) {
+  return [
+    finding.cause && h('p', { class: 'cause' }, prose(`${finding.cause[0].toUpperCase()}${finding.cause.slice(1)}.`)),
+    chips(finding.traits, 'What they have in common'),
+    finding.consequences?.length > 0 && h('p', { class: 'muted' }, 'What follows from it: ', finding.consequences.map(({ headline }) => headline).join('; '), '.'),
+  ];
 }
 
 function numbers(finding) {
@@ -35,19 +39,21 @@ function numbers(finding) {
 function step(next, app) {
   if (!next) return null;
   return [
-    h('p', {}, next.sentence),
+    h('p', {}, prose(next.sentence.replaceAll('`', ''))),
     (next.href || next.plan) && h('p', { class: 'toolbar' },
-      next.href && h('a', { class: 'button primary', href: next.href }, next.href.startsWith('/failures') ? 'See the failures' : 'Look there'),
+      next.href && h('a', { class: 'button primary', href: next.href }, places.find(([start]) => next.href.startsWith(start))?.[1] ?? 'Look there'),
       next.plan && app.viewer?.role === 'operator' && planButton('Plan their replay', () => ({ filter: next.plan }), undefined, { class: 'plan' })),
     next.command && command(next.command),
-    h('p', { class: 'muted' }, 'Runbook: ', h('a', { href: section(next.section) }, next.section),
+    h('p', { class: 'muted' }, 'Runbook: ', h('a', { href: section(next.section) }, titles.get(next.section) ?? next.section),
       alertLink(app, next.alert) && [' · Alert: ', h('a', { href: alertLink(app, next.alert) }, next.alert)]),
   ];
 }
 
+const places = [['/failures', 'See the failures'], ['/campaigns', 'See the campaign']];
+
 function other(finding, app) {
   return h('section', { class: 'card other', 'aria-label': finding.headline },
-    h('h3', {}, stateBadge(finding.state), ' ', h('span', { class: 'sentence' }, sentence(finding))), h('div', { class: 'facts' }, numbers(finding)), step(finding.next, app));
+    h('h3', {}, stateBadge(finding.state), ' ', heading(finding)), h('div', { class: 'details' }, details(finding)), h('div', { class: 'facts' }, numbers(finding)), step(finding.next, app));
 }
 
 /** What was wrong within the last day, the newest first. */
@@ -77,7 +83,7 @@ export function basis({ isComplete, lookedAt, delivered, scattered }) {
 
 function howMany(span) {
   if (span.count === null) return span.waiting ? `${span.late && !span.late.isExact && span.key === 'late' ? 'at least ' : ''}${count(span.waiting)} waited at most` : '–';
-  return [h('a', { href: link('/failures', { since: beside(span.from, -1), until: beside(span.to, 1) }) }, `${count(span.count)} dead letters`), `, ${count(span.open)} open`];
+  return [h('a', { href: link('/failures', { since: beside(span.from, -1), until: beside(span.to, 1) }) }, plural(span.count, 'dead letter')), `, ${count(span.open)} open`];
 }
 
 function day({ spans, watchedSince, lateness }) {
@@ -87,7 +93,7 @@ function day({ spans, watchedSince, lateness }) {
       columns: [{ title: 'From' }, { title: 'To' }, { title: 'What' }, { title: 'How many' }, { title: 'Came late' }],
       rows: newestFirst(spans).map((span) => [
         time(span.from), span.to ? time(span.to) : h('strong', {}, 'now'),
-        [stateBadge(span.state, span.headline), span.cause && ` ${span.cause}`],
+        [stateBadge(span.state, span.headline), span.cause && [' ', prose(span.cause)]],
         howMany(span), late(span.late),
       ]),
       empty: 'Nothing was wrong.',
@@ -103,15 +109,16 @@ export function shape(verdict) {
 }
 
 export async function show(main, place, app) {
-  const heading = h('h1', { id: 'verdict-heading' }, 'Verdict');
+  const title = h('h1', { id: 'verdict-heading' }, 'Verdict');
   const live = h('p', { class: 'unseen', role: 'status' });
   const body = h('div', {});
   const past = h('div', {});
-  main.append(heading, live, body, h('section', { class: 'card', 'aria-labelledby': 'day' }, h('h2', { id: 'day' }, 'The last day'), past));
+  main.append(title, live, body, h('section', { class: 'card', 'aria-labelledby': 'day' }, h('h2', { id: 'day' }, 'The last day'), past));
   const endDay = repeat(10_000, async () => {
     const found = await get('/api/verdict/day');
     redraw(past, found, () => day(found));
   }, () => {});
+  await loadTitles();
   let shown = null;
   let said = null;
   let latest = null;
@@ -120,7 +127,7 @@ export async function show(main, place, app) {
   function refresh() {
     const findings = [latest, ...latest.others];
     for (const [index, element] of body.querySelectorAll('.facts').entries()) replace(element, numbers(findings[index]));
-    for (const [index, element] of body.querySelectorAll('.sentence').entries()) replace(element, sentence(latest.others[index]));
+    for (const [index, element] of body.querySelectorAll('.details').entries()) replace(element, details(findings[index]));
   }
 
   function draw(verdict) {
@@ -129,7 +136,7 @@ export async function show(main, place, app) {
     const key = `${verdict.key} ${verdict.state}`;
     if (key !== said) replace(live, `Verdict: ${verdict.sentence}`);
     said = key;
-    replace(heading, stateBadge(verdict.state), ' ', sentence(verdict));
+    replace(title, stateBadge(verdict.state), ' ', heading(verdict));
     const present = shape(verdict);
     if (present === shown) {
       refresh();
@@ -139,7 +146,7 @@ export async function show(main, place, app) {
     replace(body,
       h('section', { class: `card first ${kinds[verdict.state] ?? 'quiet'}`, 'aria-labelledby': 'verdict-next' },
         h('h2', { id: 'verdict-next' }, verdict.state === 'good' ? 'Nothing to do' : 'What to do first'),
-        h('div', { class: 'facts' }, numbers(verdict)), step(verdict.next, app)),
+        h('div', { class: 'details' }, details(verdict)), h('div', { class: 'facts' }, numbers(verdict)), step(verdict.next, app)),
       verdict.others.length > 0 && [h('h2', {}, 'Besides'), verdict.others.map((finding) => other(finding, app))],
       h('p', {}, h('a', { href: '/now' }, 'Rates, limits and what waits, now')));
   }

@@ -11,6 +11,8 @@ struct JobDescription: Sendable {
     var owner: String
     /// The exclusive subject, such as `dead-letters` or `campaign/spring`; `nil` when jobs may overlap.
     var subject: String?
+    /// Whether it takes over from one that works on its subject, which then ends: of two publishers Kafka keeps the later.
+    var takesOver = false
     /// Whether it can be paused and resumed; every job can be stopped.
     var canPause = false
     var about = JSONValue.null

@@ -61,7 +61,7 @@ final class Jobs: Sendable {
     private static func add(_ record: JobRecord, to state: inout State) throws {
         guard !state.isClosed else { throw ToolFailure("the console is about to end") }
         let running = state.jobs.filter { $0.end == nil }
-        if let subject = record.description.subject,
+        if let subject = record.description.subject, !record.description.takesOver,
             let other = running.first(where: { $0.description.subject == subject })
         {
             throw ToolFailure(

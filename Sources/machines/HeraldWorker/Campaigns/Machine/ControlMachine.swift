@@ -228,7 +228,7 @@ package struct ControlMachine: JobMachine {
                     failures.campaign,
                     CampaignControl(
                         state: .paused, at: now.wall, by: worker, reason: failures.reason,
-                        pauseIfFailures: control.pauseIfFailures, isByFailures: true)))
+                        pauseIfFailures: control.pauseIfFailures, cause: .failures)))
         }
     }
 }

@@ -75,10 +75,10 @@ struct StartFormTests {
         arguments: [
             ("name", "a b"), ("message", ""), ("message", "{{#a}}"), ("message", String(repeating: "x", count: 70_000)),
             ("pns", ""), ("pns", "pigeon"), ("topic", "others"), ("rate", "fast"), ("ramp", "1,all"),
-            ("pause-if-failures", "0%"), ("expires-in", "0"), ("max-invalid", "1"),
+            ("pauseIfFailures", "0%"), ("expiresIn", "0"), ("maxInvalid", "1"),
         ])
     func mistakes(name: String, value: String) {
-        let error = #expect(throws: InvalidArgument.self) {
+        let error = #expect(throws: FormMistake.self) {
             try order(nil) { form in
                 switch name {
                 case "name": form.name = value
@@ -87,13 +87,13 @@ struct StartFormTests {
                 case "topic": form.topic = value
                 case "rate": form.rate = value
                 case "ramp": form.ramp = value
-                case "max-invalid": form.maxInvalid = value
-                case "pause-if-failures": form.pauseIfFailures = value
+                case "maxInvalid": form.maxInvalid = value
+                case "pauseIfFailures": form.pauseIfFailures = value
                 default: form.expiresIn = value
                 }
             }
         }
-        #expect(error?.description.hasPrefix("\(name): ") == true, "\(String(describing: error))")
+        #expect(error?.field == name, "\(String(describing: error))")
     }
 
     /// The draft of a previewed audience.

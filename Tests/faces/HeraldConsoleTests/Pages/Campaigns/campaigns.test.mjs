@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { moment, count as number } from '#console/Frame/lib/format.js';
-import { expected } from '#console/Pages/Campaigns/campaign-form.js';
-import { added, ofCampaign, pace, parts, replaced } from '#console/Pages/Campaigns/campaigns.js';
+import { expected, inForm } from '#console/Pages/Campaigns/campaign-form.js';
+import { added, ofCampaign, pace, parts, replaced, waitWords } from '#console/Pages/Campaigns/campaigns.js';
 import { table } from '../../Frame/table.mjs';
 
 const none = { delivered: 0, failed: 0, expired: 0, cancelled: 0, recovered: 0 };
@@ -30,7 +30,21 @@ table('The pace has a speed and a remaining time', pace, [
   [{}, {}, 'No outcome in the last 30 s.'], [{}, { perSecond: 0 }, 'No outcome in the last 30 s.'],
   [{}, { perSecond: 2.5 }, '2.5/s in the last 30 s.'],
   [{}, { perSecond: 1200, secondsLeft: 90 }, '1\u202f200/s in the last 30 s, about 1 min 30 s left.'],
+  [{ trouble: 'Outage' }, { perSecond: 12, secondsLeft: 90 }, '12/s in the last 30 s.'],
   [{ isOver: true }, { perSecond: 3 }, 'Nothing will change any more, but by replays.'],
+  [{ isOver: true }, { open: 1 }, '1 notification is left to its retries.'], [{ isOver: true }, { open: 4 }, '4 notifications are left to their retries.'],
+]);
+
+table('A campaign without outcomes says what it waits for', waitWords, [
+  [{}, { state: 'running' }, null], [{ trouble: 'Outage' }, { state: 'paused' }, null],
+  [{ trouble: 'Too few brokers' }, { state: 'running' }, 'It waits, as the verdict says: Too few brokers.'],
+  [{}, { state: 'running', waits: { for: 'trouble', sentence: 'No worker runs' } }, 'It waits: no worker runs.'],
+  [{}, { state: 'running', waits: { for: 'suspended', count: 40, until: 'noon' } }, 'It goes on: 40 suspended notifications are called again by noon.'],
+  [{}, { state: 'running', waits: { for: 'retries', count: 1, until: 'noon' } }, 'It waits: 1 notification retries, the next at noon.'],
+]);
+
+table('A refusal names the fields of the form', inForm, [
+  ['allow more with --max-invalid', 'allow more with “Allow invalid lines up to”'], ['--rate 100/s', '“Recipients a second” 100/s'],
 ]);
 
 test("A campaign's job is the newest that publishes it", () => {

@@ -127,6 +127,8 @@ struct PlanRequestTests {
             _ = try request.options(selection)
             _ = try request.rules(ReplayRules(maximumReplays: 3, requestTopics: ["n"]), .standard)
             Issue.record("nothing is wrong with \(text)")
+        } catch let mistake as FormMistake {
+            #expect(mistake.field == part || mistake.description.contains(part), "\(mistake)")
         } catch { #expect("\(error)".contains(part), "\(error)") }
     }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { basis, late, newestFirst, shape, since } from '#console/Pages/Verdict/verdict.js';
+import { basis, late, newestFirst, shape } from '#console/Pages/Verdict/verdict.js';
 import { table } from '../../Frame/table.mjs';
 
 const verdict = { key: 'outage', state: 'bad', since: '2026-03-04T08:00:00.000Z', waiting: 10, next: { sentence: 'Look.' }, others: [{ key: 'lag', state: 'warn', waiting: 1 }] };
@@ -22,8 +22,6 @@ test('The last day begins with the newest entry', () => {
   const spans = ['2026-03-04T08:00:00.000Z', '2026-03-04T10:00:00.000Z', '2026-03-03T23:00:00.000Z'].map((from) => ({ from }));
   assert.deepEqual(newestFirst(spans).map(({ from }) => from.slice(8, 13)), ['04T10', '04T08', '03T23']);
 });
-
-table('An unobserved beginning is before the first observation', since, [[{ sinceIsBefore: true }, ' since before '], [{ sinceIsBefore: false }, ' since ']]);
 
 table('Lateness has its number, its completeness, and its worst', late, [
   [null, '–'],

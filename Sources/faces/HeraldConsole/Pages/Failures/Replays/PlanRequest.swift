@@ -37,7 +37,7 @@ struct PlanRequest: Decodable, Sendable {
     /// Such as `10m`.
     var wait: String?
 
-    func options(_ selection: Selection) throws(InvalidArgument) -> ReplayOptions {
+    func options(_ selection: Selection) throws -> ReplayOptions {
         var options = ReplayOptions()
         if let ramp = try StartForm.parse(ramp, "ramp", "sizes of batches such as 1,5,50,all", { Ramp($0) }) {
             options.ramp = ramp

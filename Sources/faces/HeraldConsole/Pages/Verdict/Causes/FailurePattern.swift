@@ -50,8 +50,11 @@ struct FailurePattern: Sendable, Equatable {
             // What deliveries never have.
             case .reason, .detail, .status:
                 guard share >= Self.leastShare else { return nil }
-            case .source, .campaign, .service:
+            case .source, .campaign:
                 guard share >= (isComparable ? Self.leastShare : Self.nearlyAll) else { return nil }
+            case .service:
+                // Half for one of two push services says nothing.
+                guard share > (isComparable ? Self.leastShare : Self.nearlyAll) else { return nil }
             }
             if isComparable, delivered.share(of: value, field) > Self.deliveredShare * share { return nil }
             return Part(field: field, value: value, percent: Int(share * 100))
@@ -82,10 +85,16 @@ struct FailurePattern: Sendable, Equatable {
         return UserStart(text: String(decoding: bytes, as: UTF8.self), percent: Int(share * 100))
     }
 
-    /// For people, in the middle of a sentence; `nil` when failures have nothing in common that deliveries have not.
+    /// For people, in the middle of a sentence; `nil` without any.
+    func words(without field: TraitTally.Field? = nil) -> String? {
+        let phrases = phrases(without: field)
+        return phrases.isEmpty ? nil : phrases.joined(separator: "; ")
+    }
+
+    /// What failures have in common, each in a few words; none when failures have nothing in common that deliveries have not.
     ///
     /// - Parameter field: what the sentence says already.
-    func words(without field: TraitTally.Field? = nil) -> String? {
+    func phrases(without field: TraitTally.Field? = nil) -> [String] {
         var words: [String] = parts.filter { [.source, .campaign, .service].contains($0.field) && $0.field != field }
             .map(\.words)
         if let userStart {
@@ -95,9 +104,8 @@ struct FailurePattern: Sendable, Equatable {
                     ? "all are users \(name)…" : "\(userStart.percent) % of the users are \(name)…")
         }
         words += parts.filter { [.reason, .status, .detail].contains($0.field) && $0.field != field }.map(\.words)
-        guard !words.isEmpty else { return nil }
-        if let users { words.append(users) }
-        return words.joined(separator: "; ")
+        if !words.isEmpty, let users { words.append(users) }
+        return words
     }
 
     /// How many users there are; `nil` when none is known.
@@ -139,7 +147,8 @@ struct FailurePattern: Sendable, Equatable {
 
     var json: JSONValue {
         .present([
-            .init("words", .text(words())), .init("count", .integer(total)), .init("users", .integer(userCount)),
+            .init("words", .text(words())), .init("traits", .words(phrases())), .init("count", .integer(total)),
+            .init("users", .integer(userCount)),
             .init("condition", .text(condition)),
         ])
     }

@@ -19,6 +19,8 @@ struct TraitTally: Sendable, Equatable {
     private static let startLimit = 512
 
     private(set) var total = 0
+    /// Notifications, one for each push service: by these a push service's share is told.
+    private var serviceTotal = 0
     /// How many of them may have reached the person all the same.
     private(set) var mayHaveArrived = 0
     private(set) var first: WallTime?
@@ -44,7 +46,10 @@ struct TraitTally: Sendable, Equatable {
         }
         count(.source, traits.source)
         count(.campaign, traits.campaign)
-        for service in Set(traits.services) { count(.service, service) }
+        for service in Set(traits.services) {
+            count(.service, service)
+            serviceTotal += times
+        }
         count(.reason, traits.reason)
         count(.status, traits.status.map { "\($0)" })
         count(.detail, traits.detail)
@@ -76,6 +81,7 @@ struct TraitTally: Sendable, Equatable {
     var userCount: Int { users.count }
 
     func mostCommon(_ field: Field) -> (value: String, share: Double)? {
+        let total = whole(field)
         guard total > 0 else { return nil }
         // The name decides between equals, so that the answer does not jump.
         return counts[field]?.max { ($0.value, $1.key) < ($1.value, $0.key) }
@@ -83,8 +89,12 @@ struct TraitTally: Sendable, Equatable {
     }
 
     func share(of value: String, _ field: Field) -> Double {
-        total > 0 ? min(1, Double(counts[field]?[value] ?? 0) / Double(total)) : 0
+        let total = whole(field)
+        return total > 0 ? min(1, Double(counts[field]?[value] ?? 0) / Double(total)) : 0
     }
+
+    /// What a field's values are a part of: an event may be for several push services.
+    private func whole(_ field: Field) -> Int { field == .service ? serviceTotal : total }
 
     /// How large a part of the users has a name that begins so.
     func share(ofUsersBeginning bytes: [UInt8]) -> Double {

@@ -97,8 +97,17 @@ struct FailurePatternTests {
             failed: [
                 Kind(count: 90, services: ["apns", "gcm"], status: 503, user: { "ok-7\($0)" }),
                 Kind(count: 10, source: "billing", services: ["apns"], status: 503, user: { "ok-7\($0)" }),
-            ], delivered: [], words: "all for apns; all with status 503; 100 users",
-            condition: "pns = 'apns' and status = 503"),
+            ], delivered: [], words: "all with status 503; 100 users", condition: "status = 503"),
+        Case(
+            testDescription: "each letter is for two push services, each result for one",
+            failed: [Kind(count: 80, services: ["apns", "gcm"], status: 400)],
+            delivered: [Kind(count: 100), Kind(count: 100, services: ["gcm"])],
+            words: "all with status 400; 80 users", condition: "status = 400"),
+        Case(
+            testDescription: "half of the letters are for another push service",
+            failed: [Kind(count: 300, status: 400), Kind(count: 300, services: ["gcm"], status: 400)],
+            delivered: [Kind(count: 100, services: ["wns"])], words: "all with status 400; 600 users",
+            condition: "status = 400"),
         Case(
             testDescription: "text that steers",
             failed: [Kind(count: 20, source: "a\u{202E}b", reason: "invalid")], delivered: usual,
