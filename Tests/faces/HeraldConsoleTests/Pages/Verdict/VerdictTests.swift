@@ -412,7 +412,7 @@ struct VerdictTests {
             "dead letters beside an outage", .bad,
             "Outage: most calls to the backend fail, the latest with status 503",
             others: ["Some dead letters: 200 of the last hour are open"], workers: [worker([breaker])],
-            deadLetters: 200),
+            group: .known(group([partition(0, lag: 1)])), deadLetters: 200),
         Case(
             "many calls fail", .warn, "Some calls fail: 25 % of apns's calls fail",
             section: "heraldcallsfail",
@@ -426,7 +426,8 @@ struct VerdictTests {
             "calls that may have arrived, in an outage", .bad,
             "Outage: most calls to the backend fail, the latest with status 503",
             others: ["Calls get no answer: 80 % of apns's calls time out or are cut off"],
-            workers: [worker([breaker])], calls: ["delivered": 20, "timeout": 80]),
+            workers: [worker([breaker])], group: .known(group([partition(0, lag: 1)])),
+            calls: ["delivered": 20, "timeout": 80]),
         Case(
             "a rate that was found", .warn,
             "The backend wants fewer calls: 10 % of apns's calls are answered with 429; the backend bears about 80 a second",
