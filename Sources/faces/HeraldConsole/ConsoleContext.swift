@@ -62,11 +62,14 @@ package struct NowPlan: Sendable {
     let groupProperties: ClientProperties
     /// The same, `read_committed`.
     let readerProperties: ClientProperties
+    /// The file of settings that commands are told to name; `nil` when the console was not told one.
+    let configuration: String?
 
     package init(
         search: TimelineSearch, reach: ClusterReach, clientProperties: ClientProperties,
-        groupProperties: ClientProperties, readerProperties: ClientProperties
+        groupProperties: ClientProperties, readerProperties: ClientProperties, configuration: String? = nil
     ) {
+        self.configuration = configuration
         self.search = search
         self.reach = reach
         self.clientProperties = clientProperties

@@ -21,7 +21,7 @@ extension Settings {
                 reach: ClusterReach(bootstrapServers: kafka.bootstrapServers, patience: NowPlan.patience),
                 clientProperties: KafkaClientSettings.common(self),
                 groupProperties: KafkaClientSettings.doctorReader(self),
-                readerProperties: KafkaClientSettings.watcher(self)),
+                readerProperties: KafkaClientSettings.watcher(self), configuration: configuration),
             reach: clusterReach, admin: try adminClient(), configuration: configuration,
             situation: { situation(now: $0, configuration: configuration) })
     }

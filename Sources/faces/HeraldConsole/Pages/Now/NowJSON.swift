@@ -6,17 +6,19 @@ import HeraldTools
 
 extension Verdict {
     /// What `/api/verdict` answers and the news `verdict` tells.
-    func json(now: WallTime) -> JSONValue {
-        guard case .object(let members) = first.json(now: now) else { return .null }
+    ///
+    /// - Parameter configuration: the file of settings that Herald's commands need to be told.
+    func json(now: WallTime, configuration: String? = nil) -> JSONValue {
+        guard case .object(let members) = first.json(now: now, configuration) else { return .null }
         let more: [JSONValue.Member] = [
-            .init("retrying", .count(retrying)), .init("others", .array(others.map { $0.json(now: now) })),
+            .init("retrying", .count(retrying)), .init("others", .array(others.map { $0.json(now: now, configuration) })),
         ]
         return .object(members + more)
     }
 }
 
 extension ToldFinding {
-    fileprivate func json(now: WallTime) -> JSONValue {
+    fileprivate func json(now: WallTime, _ configuration: String?) -> JSONValue {
         [
             "state": .string(finding.severity.rawValue), "key": .string(key), "sentence": .string(sentence(now: now)),
             "headline": .string(finding.title), "since": .text(finding.since?.text),
@@ -25,14 +27,15 @@ extension ToldFinding {
             "consequences": .array(
                 consequences.map { one in
                     ["headline": .string(one.finding.title), "cause": .text(one.whole.isEmpty ? nil : one.whole)]
-                }), "next": finding.step.isEmpty ? .null : next,
+                }), "next": finding.step.isEmpty ? .null : next(configuration),
         ]
     }
 
-    private var next: JSONValue {
-        [
-            "sentence": .string(finding.stepSentence),
-            "command": finding.command.isEmpty ? .null : .words(finding.command), "href": .text(href),
+    private func next(_ configuration: String?) -> JSONValue {
+        let isOurs = finding.command.first == "herald"
+        let command = finding.command + (isOurs ? configuration.map { ["--config", $0] } ?? [] : [])
+        return [
+            "sentence": .string(finding.stepSentence), "command": command.isEmpty ? .null : .words(command), "href": .text(href),
             "section": .string(finding.section), "alert": .text(finding.alert), "plan": plan ?? .null,
         ]
     }

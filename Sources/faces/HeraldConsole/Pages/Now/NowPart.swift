@@ -97,7 +97,7 @@ final class NowPart: ConsolePart {
     private var verdictJSON: JSONValue {
         model.withLock { model in
             guard let verdict = model.verdict, let snapshot = model.snapshot else { return .null }
-            return verdict.json(now: snapshot.now)
+            return verdict.json(now: snapshot.now, configuration: plan.configuration)
         }
     }
 }

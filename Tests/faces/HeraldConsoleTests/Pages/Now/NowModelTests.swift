@@ -85,6 +85,8 @@ struct NowModelTests {
         #expect(json["since"] == "2026-11-23T02:14:40.000Z" && json["cause"] == "gone")
         #expect(json["waiting"] == .integer(199 * 200 / 2) && json["retrying"] == 0 && json["others"] == [])
         #expect(json["next"]?["command"] == ["herald", "doctor", "--only", "kafka"])
+        let told = try #require(model.verdict?.json(now: Self.begin, configuration: "h.yaml"))
+        #expect(told["next"]?["command"] == ["herald", "doctor", "--only", "kafka", "--config", "h.yaml"])
         #expect(json["next"]?["section"] == "heraldbrokersunreachable" && json["next"]?["href"] == .null)
     }
 
