@@ -216,7 +216,7 @@ class CampaignTest(ConsoleTest):
         self.browser.press("Stop publishing")
         self.confirm()
         self.browser.wait_for_text("nobody publishes the rest, 80 recipients")
-        self.assertEqual(self.browser.text("main .card .badge"), "stopped")
+        self.assertEqual(self.browser.text("[aria-label='How it stands'] .badge"), "stopped")
         self.assert_accessible()
         self.fixture.misbehave()
         self.browser.press("Verdict")

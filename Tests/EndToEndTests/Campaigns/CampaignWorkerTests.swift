@@ -152,6 +152,7 @@ struct CampaignWorkerTests {
     func failures() async throws {
         var plan = Self.heldPlan
         plan.settings["outages.deadLetterBreaker.of"] = "0"
+        plan.more = ["notifications.audit"]
         plan.misbehaviour.insert(.status(400) { $0.user = "member-*1" }, at: 0)
         try await Fixture.run(plan) { fixture in
             let worker = try await fixture.startWorker()
@@ -168,7 +169,10 @@ struct CampaignWorkerTests {
             let record = try #require(fixture.records("notifications.campaigns").last?.json)
             #expect(record["state"] as? String == "paused" && record["pauseIfFailures"] as? Double == 0.05)
             #expect((record["by"] as? String)?.hasPrefix("worker ") == true)
-            #expect((record["reason"] as? String)?.contains("outcomes of a worker failed") == true)
+            #expect((record["reason"] as? String)?.hasSuffix("outcomes of a worker failed, more than 5%") == true)
+            try await fixture.wait("the audit has it") { fixture.count("notifications.audit") == 1 }
+            let audit = try #require(fixture.records("notifications.audit").last?.json)
+            #expect(audit["action"] as? String == "campaign.pause" && audit["by"] as? String == record["by"] as? String)
             fixture.backend.misbehave([])
             try await fixture.wait("each is called or suspended") {
                 Self.suspendedCount(fixture) + results() == 1_000

@@ -37,7 +37,9 @@ struct ConsoleCampaignTests {
         let begun = try await console.post("/api/drafts", form)
         let draft = try #require(begun.json["draft"] as? String, "\(begun.text)")
         let preview = try await console.get("/api/drafts/\(draft)") { $0.json["state"] as? String != "reading" }
-        var word: [String: Any] = ["hash": try #require(preview.json["hash"] as? String), "form": form]
+        var word: [String: Any] = [
+            "hash": try #require(preview.json["hash"] as? String, "\(preview.text)"), "form": form,
+        ]
         word["typed"] = typed
         let start = try await console.post("/api/drafts/\(draft)/start", word)
         #expect(start.status == 200, "\(start.text)")

@@ -37,6 +37,8 @@ final class ControlClients: JobIO {
     private var hasReadAll = false
     private var isBusy = false
     private var answers: [Answer] = []
+    /// The pause that it has written last, until it comes back from the topic.
+    private var written: CampaignControl?
 
     init(_ configuration: CampaignConfiguration, admin: Admin, lanes: CampaignWatch, wakeup: Wakeup, logger: Logger) {
         self.configuration = configuration
@@ -111,14 +113,18 @@ final class ControlClients: JobIO {
         var failure: KafkaError?
         try producer.flush(timeout: Self.questionTimeout * 5) { _, error in failure = error }
         if let failure { throw failure }
-        record(control, of: campaign, with: producer)
+        written = control
     }
 
-    /// Writes a pause down in the audit; a worker that may not write there has paused it all the same.
-    private func record(_ control: CampaignControl, of campaign: String, with producer: Producer) {
-        guard let (topic, key, value) = configuration.audit?(campaign, control) else { return }
+    /// Writes its own pause down in the audit, once the lanes obey it; a worker that may not write there has paused the
+    /// campaign all the same.
+    private func record(_ control: CampaignControl, of campaign: String) {
+        guard control == written, let (topic, key, value) = configuration.audit?(campaign, control) else { return }
+        written = nil
         var failure: KafkaError?
         do throws(KafkaError) {
+            let producer = try Producer(properties: configuration.writerProperties)
+            defer { producer.close() }
             let target = try producer.topic(topic)
             failure = producer.produce(topic: target, key: key.span.bytes, value: value.span.bytes, token: 0)
             if failure == nil { try producer.flush(timeout: Self.questionTimeout) { _, error in failure = error } }
@@ -214,7 +220,9 @@ final class ControlClients: JobIO {
                 "\(configuration.topic) cannot be read, retrying: \(error); campaigns are neither paused nor "
                     + "cancelled meanwhile"
                     + error.advice(KafkaPermission(.read, on: .topic(configuration.topic))))
-        case .changed(let name, let control): announce(name, control)
+        case .changed(let name, let control):
+            announce(name, control)
+            record(control, of: name)
         case .unwritten(let failures, let error):
             logger.error(
                 "the campaign could not be paused, retrying: \(error)",

@@ -6,7 +6,7 @@ import { field } from '../../Frame/lib/form.js';
 import { count, time } from '../../Frame/lib/format.js';
 import { go, link } from '../../Frame/lib/place.js';
 
-const actions = ['campaign', 'campaign.start', 'campaign.pause', 'campaign.resume', 'campaign.cancel', 'campaign.reveal', 'dlq', 'dlq.replay',
+const actions = ['campaign', 'campaign.start', 'campaign.pause', 'campaign.resume', 'campaign.finish', 'campaign.cancel', 'campaign.reveal', 'dlq', 'dlq.replay',
   'dlq.resolve', 'dlq.reveal', 'event.reveal', 'offsets.restore'];
 
 export async function show(main, place) {

@@ -38,14 +38,17 @@ const capital = (word) => word[0].toUpperCase() + word.slice(1);
 
 function all(answer) {
   const title = (name, number = true) => ({ title: name, number });
+  const shown = unreached.filter((name, index) => index === 0 || answer.campaigns.some(({ outcomes }) => outcomes[name] > 0));
   return [
     table({
       caption: 'Notifications, one for each recipient and push service',
-      columns: [title('Campaign', false), title('State', false), title('Notifications'), title('Delivered'), ...unreached.map((name) => title(capital(name))),
+      columns: [title('Campaign', false), title('State', false), title('People'), title('Notifications'), title('Delivered'), ...shown.map((name) => title(capital(name))),
         title('Open'), title('Unpublished'), title('Started', false)],
       rows: answer.campaigns.map((campaign) => [
-        h('a', { href: `/campaigns/${encodeURIComponent(campaign.name)}` }, campaign.name), standingBadge(campaign.state), count(campaign.notifications),
-        count(campaign.outcomes.delivered), ...unreached.map((name) => count(campaign.outcomes[name])),
+        h('a', { href: `/campaigns/${encodeURIComponent(campaign.name)}` }, campaign.name),
+        [standingBadge(campaign.state), ['paused', 'stopped'].includes(campaign.state) && campaign.reason && h('div', { class: 'muted' }, prose(campaign.reason))],
+        count(campaign.recipients && campaign.recipients + (campaign.formerRecipients ?? 0)), count(campaign.notifications),
+        count(campaign.outcomes.delivered), ...shown.map((name) => count(campaign.outcomes[name])),
         count(campaign.open), count(campaign.unpublished), time(campaign.startedAt),
       ]),
       empty: 'There are no campaigns.',

@@ -356,14 +356,18 @@ struct VerdictRules {
             case .stopped:
                 // Without brokers its publisher is not heard of here, and is there all the same.
                 situation.group.isOutOfReach ? nil : stopped(trouble)
+            case .expired: stopped(trouble)
             }
         }
     }
 
     private func stopped(_ trouble: CampaignTrouble) -> ToldFinding {
+        let isExpired = trouble.kind == .expired
         var told = ToldFinding(
-            .campaignStopped, title: "Campaign \(trouble.name) is stopped", trouble.cause, about: trouble.name,
-            since: trouble.since)
+            .campaignStopped, title: "Campaign \(trouble.name) \(isExpired ? "has expired" : "is stopped")",
+            trouble.cause,
+            about: trouble.name, since: trouble.since,
+            step: isExpired ? "if they are still to be notified, begin another campaign with those of its report" : nil)
         told.finding.command = ["herald", "campaign", "status", trouble.name]
         told.href = "/campaigns/\(trouble.name)"
         return told

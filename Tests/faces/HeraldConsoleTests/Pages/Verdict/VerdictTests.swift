@@ -758,21 +758,21 @@ struct VerdictTests {
     func campaigns() throws {
         func trouble(
             _ state: CampaignControl.State, byFailures: Bool = false, limit: Double? = nil, _ outcomes: [String: Int],
-            isComplete: Bool = false, at moment: WallTime = Self.now
+            isComplete: Bool = false, at moment: WallTime = Self.now, expiresAt: WallTime? = nil
         ) -> CampaignTrouble? {
             let control = CampaignControl(
                 state: state, at: Self.minutesAgo(3), by: "herald-1",
                 reason: byFailures ? "its users are rejected" : nil,
                 pauseIfFailures: limit, cause: byFailures ? .failures : nil)
-            let published = isComplete ? outcomes.values.reduce(0, +) : 1_000
+            let published = isComplete ? outcomes.values.reduce(0, +) : 400
             let progress = CampaignProgress(
                 recipients: 1_000, published: published, repeats: 0, invalid: 0, isComplete: isComplete,
                 at: moment.milliseconds,
                 by: "ann",
                 outcomes: outcomes, resultOffsets: [:])
             let definition = CampaignDefinition(
-                name: "spring", message: "Hi", pns: ["apns"], topic: "notifications.bulk", startedAt: 0,
-                startedBy: "ann",
+                name: "spring", message: "Hi", pns: ["apns"], topic: "notifications.bulk",
+                expiresAt: expiresAt?.milliseconds, startedAt: 0, startedBy: "ann",
                 requestOffsets: [:], resultOffsets: [:])
             return CampaignTrouble(
                 CampaignIndex.Campaign(
@@ -809,6 +809,9 @@ struct VerdictTests {
         #expect(
             sentence(gone)?.hasPrefix("Campaign spring is stopped since 1970-01-01 00:00 UTC: nobody publishes") == true
         )
+        let late = try #require(trouble(.running, ["delivered": 60], expiresAt: Self.minutesAgo(3)))
+        #expect(sentence(late) == "Campaign spring has expired since 02:11 UTC: 600 recipients were never notified")
+        #expect(trouble(.running, ["delivered": 60], expiresAt: Self.minutesAgo(1_500)) == nil, "of another day")
         situation.campaigns = [gone]
         situation.group = .unreachable("gone", last: Self.group())
         #expect(!Verdict(situation).others.contains { $0.key.hasPrefix("campaign-stopped") }, "no broker tells of it")

@@ -103,6 +103,8 @@ struct CampaignTrouble: Sendable, Equatable {
         case fails
         /// Recipients are left, and nobody publishes them.
         case stopped
+        /// Its moment came within the last day, before all were published.
+        case expired
     }
 
     /// Fewer outcomes say nothing of how many fail.
@@ -132,7 +134,12 @@ struct CampaignTrouble: Sendable, Equatable {
         name = campaign.name
         since = status.since
         switch status.state {
-        case .cancelled, .expired, .finished: return nil
+        case .cancelled, .finished: return nil
+        case .expired:
+            let left = status.recipientsLeft
+            guard left > 0, let since, now.time(since: since) <= .days(1) else { return nil }
+            kind = .expired
+            cause = "\(CampaignWords.counted(left, "recipient")) \(left == 1 ? "was" : "were") never notified"
         case .paused:
             guard let control = campaign.control else { return nil }
             kind = control.isByFailures ? .paused : .held

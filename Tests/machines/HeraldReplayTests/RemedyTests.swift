@@ -1,0 +1,56 @@
+import HeraldText
+import HeraldTime
+import HeraldTools
+import Testing
+
+@testable import HeraldReplay
+
+@Suite("What to do first about a dead letter")
+struct RemedyTests {
+    struct Case: Sendable {
+        var reason: String
+        var detail = ""
+        var value: String?
+        var command: String
+        /// Whether a replay as it is may succeed.
+        var canReplay = false
+    }
+
+    @Test(
+        "Never what cannot succeed: a wrong event is corrected, or resolved",
+        arguments: [
+            Case(reason: "attempts-exhausted", command: "herald dlq replay 2:17", canReplay: true),
+            Case(reason: "rejected", command: "herald dlq replay 2:17", canReplay: true),
+            Case(
+                reason: "invalid", detail: "user holds a space", command: "herald dlq replay 2:17 --set user=USER"),
+            Case(reason: "invalid", detail: "sms is not allowed", command: "herald dlq resolve 2:17 --note WHY"),
+            Case(reason: "malformed", detail: "no JSON", command: "herald dlq resolve 2:17 --note WHY"),
+            Case(
+                reason: "oversized", detail: "message has 5000 bytes",
+                command: "herald dlq replay 2:17 --set message=MESSAGE"),
+            Case(reason: "oversized", detail: "the event is large", command: "herald dlq replay 2:17", canReplay: true),
+            Case(reason: "expired", command: "herald dlq resolve 2:17 --note WHY"),
+            Case(
+                reason: "attempts-exhausted",
+                value: #"{"user":"ann","message":"Hi","pns":["apns","gcm"],"expiresAt":"2026-11-21T09:00:00Z"}"#,
+                command: "herald dlq resolve 2:17 --note WHY"),
+        ])
+    func remedy(_ example: Case) {
+        var entry = SampleEntry.make(
+            value: example.value, ["herald-reason": example.reason, "herald-detail": example.detail])
+        let letter = DeadLetterView(&entry, nil, ReplayOutcomes(), now: WallTime(milliseconds: 1_795_300_000_000))
+        #expect(letter.command(configuration: nil) == example.command)
+        #expect((letter.replayCommand(configuration: nil) != nil) == example.canReplay)
+        #expect((letter.object(isRevealed: false, configuration: nil)["replay"] != nil) == example.canReplay)
+    }
+
+    @Test("A replay says what became of those that others have replayed or resolved since it was planned")
+    func skipped() {
+        var progress = ReplayProgress()
+        (progress.planned, progress.replayed, progress.delivered, progress.skipped) = (5, 3, 3, 2)
+        let report = ReplayReport(job: "j", end: .complete, progress: progress)
+        #expect(
+            report.sentence(again: "again", watchedTopic: nil)
+                .hasSuffix("2 others were replayed or resolved by somebody else meanwhile, or expired."))
+    }
+}
