@@ -250,7 +250,7 @@ let package = Package(
             ["HeraldBytes", "HeraldEvents", "HeraldText", "HeraldTime"]),
         tests(
             "kernel/HeraldDriverTests", "HeraldDriverTests",
-            ["HeraldDriver", "HeraldKafka", "HeraldKernel", "HeraldThreads", "HeraldTime"]),
+            ["HeraldDriver", "HeraldEvents", "HeraldKafka", "HeraldKernel", "HeraldThreads", "HeraldTime"]),
         tests(
             "machines/HeraldCoreTests", "HeraldCoreTests",
             ["HeraldCore", "HeraldEvents", "HeraldKernel", "HeraldTime"]),
@@ -306,7 +306,7 @@ let package = Package(
         tests(
             "faces/HeraldAdminTests", "HeraldAdminTests",
             [
-                "HeraldAdmin", "HeraldBackend", "HeraldCore", "HeraldEvents", "HeraldHTTP", "HeraldKafka",
+                "HeraldAdmin", "HeraldBackend", "HeraldCore", "HeraldDriver", "HeraldEvents", "HeraldHTTP", "HeraldKafka",
                 "HeraldTelemetry", "HeraldThreads", "HeraldTime", "HeraldTools", "HeraldWorker",
             ]),
         tests(
@@ -337,7 +337,8 @@ let package = Package(
         tests(
             "faces/HeraldConsoleTests", "HeraldConsoleTests",
             [
-                "HeraldAdmin", "HeraldBytes", "HeraldCampaigns", "HeraldConsole", "HeraldCore", "HeraldEvents",
+                "HeraldAdmin", "HeraldBytes", "HeraldCampaigns", "HeraldConsole", "HeraldCore", "HeraldDriver",
+                "HeraldEvents",
                 "HeraldHTTP", "HeraldKafka", "HeraldReplay", "HeraldText", "HeraldThreads", "HeraldTime",
                 "HeraldTimeline", "HeraldTools",
             ],
@@ -346,7 +347,7 @@ let package = Package(
         tests(
             "faces/HeraldDoctorTests", "HeraldDoctorTests",
             [
-                "HeraldBackend", "HeraldDoctor", "HeraldEvents", "HeraldHTTP", "HeraldHub", "HeraldKafka",
+                "HeraldBackend", "HeraldDoctor", "HeraldDriver", "HeraldEvents", "HeraldHTTP", "HeraldHub", "HeraldKafka",
                 "HeraldSandbox", "HeraldText", "HeraldThreads", "HeraldTime", "HeraldTools",
             ]),
         tests(

@@ -11,7 +11,7 @@ extension Readiness {
     private static let passedOverAge: Milliseconds = .hours(12)
 
     var warnings: [Finding] {
-        failing + throttling + [stranger, transaction, refused, growth, faults, passedOver].compactMap { $0 }
+        failing + throttling + [stranger, transaction, refused, growth, faults, passedOver, report.cluster.drift].compactMap { $0 }
     }
 
     /// Push services of which every call fails; in an outage that says why.
@@ -93,6 +93,6 @@ extension Readiness {
     /// The offsets that were passed over, those of the latest partition first.
     private var passedOver: Finding? {
         report.lanes.flatMap(\.meter.latestPassedOver).filter { now.time(since: $0.at) < Self.passedOverAge }
-            .sorted { $0.at > $1.at }.map(\.what).finding
+            .sorted { $0.at > $1.at }.map(\.what).finding(in: report.address)
     }
 }

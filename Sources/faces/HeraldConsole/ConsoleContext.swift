@@ -1,5 +1,6 @@
 package import HeraldAccount
 package import HeraldCampaigns
+package import HeraldDriver
 package import HeraldKafka
 package import HeraldReplay
 package import HeraldTime
@@ -56,6 +57,8 @@ package struct NowPlan: Sendable {
     /// Herald's topics, and the workers.
     let search: TimelineSearch
     let reach: ClusterReach
+    /// What the settings want of the topics.
+    let wishes: TopicWishes
     /// librdkafka's properties for the client that asks about topics and the group.
     let clientProperties: ClientProperties
     /// Those of a `read_uncommitted` reader with the group's `group.id`, which joins nothing and is told where partitions end.
@@ -66,12 +69,13 @@ package struct NowPlan: Sendable {
     let configuration: String?
 
     package init(
-        search: TimelineSearch, reach: ClusterReach, clientProperties: ClientProperties,
+        search: TimelineSearch, reach: ClusterReach, wishes: TopicWishes, clientProperties: ClientProperties,
         groupProperties: ClientProperties, readerProperties: ClientProperties, configuration: String? = nil
     ) {
         self.configuration = configuration
         self.search = search
         self.reach = reach
+        self.wishes = wishes
         self.clientProperties = clientProperties
         self.groupProperties = groupProperties
         self.readerProperties = readerProperties

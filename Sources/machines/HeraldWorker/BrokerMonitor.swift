@@ -1,4 +1,6 @@
 import Glibc
+import HeraldDriver
+import HeraldEvents
 import HeraldKafka
 import HeraldThreads
 import HeraldTime
@@ -24,6 +26,8 @@ final class BrokerMonitor: Sendable {
     /// For the clients that ask single brokers.
     private let properties: ClientProperties
     private let requiredTopics: [String]
+    /// What the settings want of the topics.
+    private let wishes: TopicWishes
     /// The topics that publishers write to, in the order of the settings.
     private let requestTopics: [String]
     /// The lanes' group.
@@ -36,18 +40,21 @@ final class BrokerMonitor: Sendable {
     private let reach: PartitionReach
     private let troubles: TroubleLog
     private let report = Guarded(ClusterReport())
+    /// The topics at the latest answer.
+    private let topics = Guarded([ClusterMetadata.Topic]())
     private let end: Wakeup
     private let isStopping = Guarded(false)
 
     init(
-        admin: Admin, properties: ClientProperties, requiredTopics: [String], requestTopics: [String],
-        group: String, pushServices: [String], limits: RecordLimits, reach: PartitionReach,
+        admin: Admin, properties: ClientProperties, requiredTopics: [String], wishes: TopicWishes,
+        requestTopics: [String], group: String, pushServices: [String], limits: RecordLimits, reach: PartitionReach,
         troubles: TroubleLog
     ) throws {
         self.admin = admin
         uncommitted = try Admin(properties: properties + [("isolation.level", "read_uncommitted")])
         self.properties = properties
         self.requiredTopics = requiredTopics
+        self.wishes = wishes
         self.requestTopics = requestTopics
         self.group = group
         self.pushServices = pushServices
@@ -119,6 +126,7 @@ final class BrokerMonitor: Sendable {
             // An embedded broker, and one that denies this user the answer, are not asked again.
             if limits.isKnown, !isStopping.withLock({ $0 }) {
                 _ = limits.ask(admin, about: requiredTopics, timeout: Self.questionTimeout)
+                lookForDrift()
             }
             let known = latest
             let now = SystemClock.monotonic()
@@ -167,6 +175,7 @@ final class BrokerMonitor: Sendable {
             let names = Set(requiredTopics + partitions.map(\.topic)).sorted()
             let metadata = try admin.metadata(topics: names, timeout: Self.questionTimeout)
             let topics = metadata.topics
+            self.topics.withLock { $0 = topics }
             let moved = admin.takeMovedBrokers()
             if !moved.isEmpty { troubles.moved(moved) }
             report.withLock { report in
@@ -195,6 +204,20 @@ final class BrokerMonitor: Sendable {
             noteSilence(error, admin.takeNotices().notices)
             return [:]
         }
+    }
+
+    /// Compares the topics with the settings, by what was just told of them; logs what differs once.
+    private func lookForDrift() {
+        var existing: [String: TopicState] = [:]
+        for topic in topics.withLock({ $0 }) where topic.error == nil {
+            existing[topic.name] = limits.configuration(of: topic.name).map { TopicState(topic, $0) }
+        }
+        let drift = TopicPlan(wishes, existing: existing).drift(on: properties["bootstrap.servers"] ?? "")
+        let former = report.withLock { report in
+            defer { report.drift = drift }
+            return report.drift
+        }
+        if let drift, drift.what != former?.what { troubles.drift(drift) }
     }
 
     /// Looks at the group's members; a broker that does not answer, such as the embedded one, leaves them unknown.

@@ -40,18 +40,15 @@ extension Worker {
         return .stopped
     }
 
-    /// Finds out what the topics take, and says what does not fit together; nothing of it keeps a worker from starting.
+    /// Finds out what the topics take; nothing of it keeps a worker from starting.
     private func checkLimits(_ admin: Admin) {
-        guard let topics = configuration.lanes.first?.engine.topics, !isEmbedded(admin) else { return }
+        guard !isEmbedded(admin) else { return }
         let error = limits.ask(
             admin, about: configuration.requiredTopics, timeout: Self.questionTimeout)
         if let error {
             logger.warning(
                 "how large records may be is not known, so a transaction may be refused for one and be written again "
                     + "without it; allow DescribeConfigs on Herald's topics: \(error)")
-        }
-        for mismatch in limits.mismatches(of: topics, required: configuration.requiredTopics) {
-            logger.warning("\(mismatch); run `herald topics apply`")
         }
     }
 

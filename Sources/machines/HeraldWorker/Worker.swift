@@ -1,5 +1,6 @@
 public import HeraldBackend
 import HeraldCore
+package import HeraldDriver
 import HeraldEvents
 public import HeraldKafka
 public import HeraldTelemetry
@@ -20,15 +21,17 @@ public struct WorkerConfiguration: Sendable {
     public var needsTransactions: Bool
     /// The topics that have to exist.
     public var requiredTopics: [String]
+    /// What the settings want of the topics.
+    package var wishes: TopicWishes
     /// The following of campaigns.
     public var campaigns: CampaignConfiguration
     /// The tracing of spans; `nil` when none are wanted.
     public var tracing: Tracing?
 
     /// A worker's configuration.
-    public init(
+    package init(
         lanes: [LaneConfiguration], readBackendAgain: (@Sendable () throws -> BackendConfiguration)? = nil,
-        adminProperties: ClientProperties, needsTransactions: Bool, requiredTopics: [String],
+        adminProperties: ClientProperties, needsTransactions: Bool, requiredTopics: [String], wishes: TopicWishes,
         campaigns: CampaignConfiguration
     ) {
         self.lanes = lanes
@@ -36,6 +39,7 @@ public struct WorkerConfiguration: Sendable {
         self.adminProperties = adminProperties
         self.needsTransactions = needsTransactions
         self.requiredTopics = requiredTopics
+        self.wishes = wishes
         self.campaigns = campaigns
     }
 }
@@ -96,8 +100,9 @@ public final class Worker: Sendable {
             let admin = try Admin(properties: configuration.adminProperties)
             watch = try BrokerMonitor(
                 admin: admin, properties: configuration.adminProperties,
-                requiredTopics: configuration.requiredTopics, requestTopics: requestTopics, group: group,
-                pushServices: pushServices, limits: limits, reach: reach, troubles: troubles)
+                requiredTopics: configuration.requiredTopics, wishes: configuration.wishes,
+                requestTopics: requestTopics, group: group, pushServices: pushServices, limits: limits, reach: reach,
+                troubles: troubles)
             state.withLock { $0.watch = watch }
             if let end = checkTopics(admin, watch) { return end }
             campaigns = try CampaignWatch(configuration: configuration.campaigns, admin: admin, logger: logger)
@@ -189,6 +194,7 @@ public final class Worker: Sendable {
             pushServices: pushServices, requestTopics: requestTopics, lanes: laneReports,
             cluster: watch?.latest ?? ClusterReport(), isStopping: isStopping)
         report.group = group
+        report.address = configuration.lanes.first.map { GroupAddress($0.consumerProperties) } ?? GroupAddress()
         return report
     }
 

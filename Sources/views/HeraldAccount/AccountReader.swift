@@ -1,6 +1,6 @@
 internal import FoundationEssentials
 internal import HeraldBytes
-package import HeraldDriver
+internal import HeraldDriver
 package import HeraldEvents
 package import HeraldKafka
 internal import HeraldText

@@ -109,7 +109,7 @@ final class Fixture: Sendable {
         let made = topics.filter { $0 != plan.missing }.map { [name] in
             NewTopic(
                 name: "\(name).\($0)", partitions: plan.partitions, replication: plan.replication[$0],
-                configuration: plan.topicConfigurations[$0] ?? [:])
+                configuration: Self.configuration(of: $0).merging(plan.topicConfigurations[$0] ?? [:]) { $1 })
         }
         try kafka.makeTopics(made)
         partitions = made.flatMap { topic in
@@ -118,6 +118,17 @@ final class Fixture: Sendable {
         follower = try Follower(bootstrapServers: bootstrapServers, partitions: partitions)
         queries = try Self.queries(bootstrapServers, name)
         openQueries = try Self.queries(bootstrapServers, name, isolation: "read_uncommitted")
+    }
+
+    /// What the settings want otherwise than the brokers' defaults.
+    private static func configuration(of topic: String) -> [String: String] {
+        switch topic {
+        case "notifications.campaigns", "notifications.dead-letter.state": ["cleanup.policy": "compact"]
+        case "notifications.audit": ["retention.ms": "31536000000"]
+        case "notifications.dead-letter": ["max.message.bytes": "1064972"]
+        case _ where topic.hasPrefix("notifications.retry."): ["max.message.bytes": "1064972"]
+        case _: [:]
+        }
     }
 
     private static func queries(

@@ -79,7 +79,8 @@ extension Simulation {
     /// Deletes records of a partition that the group has not read, and those before them.
     func deleteUnread() {
         let place = chance[.deletion].pick(cluster.consumed)
-        let (first, end) = (cluster[place].standing, cluster[place].lastStable)
+        let first = max(cluster[place].standing, cluster[place].start)
+        let end = cluster[place].lastStable
         guard first < end else { return }
         let former = cluster[place].start
         cluster[place].start = chance[.deletion].pick([end, chance[.deletion].between(first, end)])

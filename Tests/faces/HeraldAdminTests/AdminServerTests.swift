@@ -13,7 +13,7 @@ import Testing
 struct AdminServerTests {
     private static func server(host: String = "127.0.0.1", token: AdminServer.Token? = nil) throws -> AdminServer {
         let configuration = WorkerConfiguration(
-            lanes: [], adminProperties: [], needsTransactions: false, requiredTopics: [],
+            lanes: [], adminProperties: [], needsTransactions: false, requiredTopics: [], wishes: Reports.wishes,
             campaigns: CampaignConfiguration(topic: "c", worker: "w", readerProperties: [], writerProperties: []))
         return try AdminServer(
             host: host, port: 0, token: token, worker: Worker(configuration: configuration, logger: .silent),
@@ -150,7 +150,7 @@ struct AdminServerTests {
         defer { server.stop() }
         let error = #expect(throws: SystemError.self) {
             let configuration = WorkerConfiguration(
-                lanes: [], adminProperties: [], needsTransactions: false, requiredTopics: [],
+                lanes: [], adminProperties: [], needsTransactions: false, requiredTopics: [], wishes: Reports.wishes,
                 campaigns: CampaignConfiguration(topic: "c", worker: "w", readerProperties: [], writerProperties: []))
             _ = try AdminServer(
                 host: "127.0.0.1", port: server.port, token: nil,

@@ -1,3 +1,4 @@
+import HeraldDriver
 import HeraldEvents
 import HeraldKafka
 import HeraldTime
@@ -10,6 +11,9 @@ enum Reports {
     static let now = MonotonicTime(nanoseconds: 1_000_000_000_000)
     static let wall = WallTime(milliseconds: 1_800_000_000_000)
     static let partition = TopicPartition(topic: "notifications", partition: 0)
+    static let wishes = TopicWishes(
+        names: Topics(), retryDelays: [], partitions: 1, replication: nil, retention: .days(7), maxElapsed: .days(1),
+        eventBytes: 65_536)
     static let retry = TopicPartition(topic: "notifications.retry.5s", partition: 0)
 
     /// A worker that delivers.

@@ -1,3 +1,4 @@
+@testable import HeraldDriver
 import HeraldEvents
 import HeraldHTTP
 import HeraldText
@@ -86,16 +87,18 @@ struct JudgementTests {
 
     @Test("Differences from the settings warn, and only those that keep records from being written fail")
     func differences() {
-        func verdict(_ property: TopicProperty, _ action: TopicPlan.Action) -> Verdict {
+        func verdict(_ property: TopicProperty, _ action: TopicPlan.Action, stops: Bool = false) -> Verdict {
             var judgement = TopicJudgement()
-            judgement.judge(
-                TopicPlan.Step(topic: "t", property: property, now: "1", wanted: "2", action: action, note: "why"))
+            var step = TopicPlan.Step(topic: "t", property: property, now: "1", wanted: "2", action: action, note: "why")
+            step.stopsWriting = stops
+            judgement.judge(step, servers: "a:1")
             return judgement.verdict
         }
         #expect(verdict(.retention, .none) == .passed)
         #expect(verdict(.retention, .change) == .warning)
         #expect(verdict(.cleanupPolicy, .byHand) == .warning)
-        #expect(verdict(.minInSyncReplicas, .byHand) == .failed)
+        #expect(verdict(.minInSyncReplicas, .byHand) == .warning)
+        #expect(verdict(.minInSyncReplicas, .byHand, stops: true) == .failed)
     }
 
     private func position(_ number: Int32, _ committed: Int64?, _ begin: Int64, _ end: Int64) -> GroupPositions.Position

@@ -1,6 +1,7 @@
 import Glibc
 import HeraldAdmin
 import HeraldCommandLine
+import HeraldDriver
 import HeraldEvents
 import HeraldHTTP
 import HeraldSandbox

@@ -1,4 +1,5 @@
 import HeraldCommandLine
+import HeraldDriver
 import HeraldKafka
 import HeraldSettings
 import HeraldText

@@ -19,6 +19,7 @@ extension Settings {
             now: NowPlan(
                 search: search,
                 reach: ClusterReach(bootstrapServers: kafka.bootstrapServers, patience: NowPlan.patience),
+                wishes: topicWishes,
                 clientProperties: KafkaClientSettings.common(self),
                 groupProperties: KafkaClientSettings.doctorReader(self),
                 readerProperties: KafkaClientSettings.watcher(self), configuration: configuration),

@@ -1,6 +1,7 @@
 import HeraldCampaigns
 import HeraldCommandLine
 import HeraldCore
+import HeraldDriver
 import HeraldEvents
 import HeraldKafka
 import HeraldKernel

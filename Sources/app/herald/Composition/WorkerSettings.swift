@@ -69,6 +69,7 @@ extension Settings {
             needsTransactions: delivery.guarantee == .atomic,
             requiredTopics: topicNames.requests + [topicNames.results]
                 + retry.delays.map(topicNames.retryTopic) + [topicNames.deadLetter],
+            wishes: topicWishes,
             campaigns: CampaignConfiguration(
                 topic: topics.campaigns, worker: "worker \(instance) on \(Operator.hostName())",
                 readerProperties: KafkaClientSettings.campaignReader(self),

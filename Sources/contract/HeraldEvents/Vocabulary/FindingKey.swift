@@ -24,6 +24,7 @@ package enum FindingKey: String, Sendable, CaseIterable {
     case brokersThrottle = "brokers-throttle"
     case recordRefused = "record-refused"
     case offsetsPassedOver = "offsets-passed-over"
+    case topicsDrift = "topics-drift"
 
     // What looks at Kafka and at all workers: the console, the doctor, tools.
     case noWorker = "no-worker"
@@ -139,8 +140,13 @@ extension FindingKey {
         case .behindOpenTransaction: row(.warn, "A transaction is open", alert: "HeraldBehindOpenTransaction")
         case .strangerInGroup: row(.warn, "Another program takes events", alert: "HeraldStrangerInGroup")
         case .brokersThrottle: row(.warn, "Brokers throttle")
-        case .recordRefused: row(.warn, "Records are refused", "", Self.topics, section: "records-refused")
+        case .recordRefused:
+            row(
+                .warn, "Records are refused", "", ["herald", "topics", "apply"], section: "records-refused")
         case .offsetsPassedOver: row(.warn, "Offsets were passed over", alert: "HeraldOffsetsPassedOver")
+
+        case .topicsDrift:
+            row(.warn, "Topics are not as they should be", "run `herald topics apply`", ["herald", "topics", "apply"])
 
         case .noWorker:
             row(

@@ -1,3 +1,4 @@
+internal import HeraldDriver
 internal import HeraldEvents
 internal import HeraldKafka
 import HeraldTime

@@ -1,4 +1,5 @@
 internal import HeraldBytes
+internal import HeraldDriver
 internal import HeraldEvents
 internal import HeraldKafka
 import HeraldTime

@@ -1,3 +1,4 @@
+internal import HeraldDriver
 internal import HeraldEvents
 internal import HeraldKafka
 internal import HeraldTools
@@ -64,8 +65,7 @@ extension BrokerExaminer {
             for answer in answers {
                 refusal = refusal ?? answer.error
                 guard answer.error == nil else { continue }
-                let pairs = answer.entries.compactMap { entry in entry.value.map { (entry.name, $0) } }
-                known[answer.topic] = Dictionary(pairs) { first, _ in first }
+                known[answer.topic] = answer.values
             }
         } catch {
             refusal = error
@@ -105,7 +105,9 @@ extension BrokerExaminer {
         judgement.judge(
             topic, minimumInSync: configuration?[TopicProperty.minInSyncReplicas.rawValue].flatMap { Int($0) })
         // What is not known is not compared.
-        for step in steps where configuration != nil || Self.isKnownWithout(step.property) { judgement.judge(step) }
+        for step in steps where configuration != nil || Self.isKnownWithout(step.property) {
+            judgement.judge(step, servers: plan.bootstrapServers.joined(separator: ","))
+        }
         let count = topic.partitions.count
         return Check(
             .topics, topic.name, judgement.verdict,
@@ -150,13 +152,15 @@ struct TopicJudgement {
         }
     }
 
-    mutating func judge(_ step: TopicPlan.Step) {
+    mutating func judge(_ step: TopicPlan.Step, servers: String) {
         let difference = "\(step.property.rawValue) \(step.now ?? "?"), wanted \(step.wanted)"
         switch step.action {
         case .none: say(.passed, "\(difference) (\(step.note))", nil)
         case .create, .change: say(.warning, difference, BrokerExaminer.applying)
         case .byHand:
-            say(step.property == .minInSyncReplicas ? .failed : .warning, difference, step.note)
+            say(
+                step.stopsWriting ? .failed : .warning, "\(difference) (\(step.note))",
+                "decide by hand: `\(step.command(on: servers))`")
         }
     }
 

@@ -1,3 +1,4 @@
+package import HeraldDriver
 package import HeraldEvents
 package import HeraldKafka
 package import HeraldTools

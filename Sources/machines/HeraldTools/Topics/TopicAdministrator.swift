@@ -1,4 +1,5 @@
 internal import HeraldEvents
+package import HeraldDriver
 package import HeraldKafka
 import HeraldTime
 
@@ -118,8 +119,7 @@ package final class TopicAdministrator: Sendable {
             }
             // A topic that this broker has not heard of yet is one that is not there.
             guard let topic = metadata.topics.first(where: { $0.name == description.topic }) else { continue }
-            let values = description.entries.compactMap { entry in entry.value.map { (entry.name, $0) } }
-            states[topic.name] = TopicState(topic, Dictionary(values) { first, _ in first })
+            states[topic.name] = TopicState(topic, description.values)
         }
         guard problems.isEmpty else { throw ToolFailure(problems.joined(separator: "\n")) }
         return states
@@ -161,13 +161,4 @@ package struct TopicApplication: Sendable, Equatable {
 package struct TopicRefusal: Sendable, Equatable {
     package var topic: String
     package var reason: String
-}
-
-extension TopicState {
-    package init(_ topic: ClusterMetadata.Topic, _ configuration: [String: String]) {
-        self.init(
-            partitions: topic.partitions.count, replication: topic.partitions.map(\.replicaCount).min() ?? 0,
-            configuration: configuration,
-            isServed: topic.error == nil && !topic.partitions.isEmpty && topic.leaderlessPartitions.isEmpty)
-    }
 }

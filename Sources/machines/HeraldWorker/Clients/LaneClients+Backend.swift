@@ -54,7 +54,7 @@ extension LaneClients {
                 ["topic": .string(topic), "partition": .int(Int(partition))])
         case .passedOver(let passed):
             logger.warning(
-                [passed].finding?.sentence ?? "",
+                [passed].finding(in: GroupAddress(configuration.consumerProperties))?.sentence ?? "",
                 [
                     "topic": .string(passed.topic), "partition": .int(Int(passed.partition)),
                     "committed": .int(Int(passed.stood)),

@@ -1,3 +1,4 @@
+import HeraldDriver
 import HeraldEvents
 import HeraldKafka
 import HeraldThreads
@@ -15,6 +16,7 @@ final class RecordLimits: Sendable {
 
     private let bytes = Guarded([String: Int]())
     private let copies = Guarded([String: Int]())
+    private let configurations = Guarded([String: [String: String]]())
 
     /// Whether the brokers have answered.
     var isKnown: Bool { bytes.withLock { !$0.isEmpty } }
@@ -24,6 +26,9 @@ final class RecordLimits: Sendable {
 
     /// The number of brokers that must have a topic's record before it counts as written; `nil` while unknown.
     func copies(of topic: String) -> Int? { copies.withLock { $0[topic] } }
+
+    /// A topic's configuration; `nil` while unknown.
+    func configuration(of topic: String) -> [String: String]? { configurations.withLock { $0[topic] } }
 
     /// The largest batch that each of these topics allows.
     func batch(for topics: [String]) -> Int {
@@ -38,6 +43,7 @@ final class RecordLimits: Sendable {
             var refusal: KafkaError?
             for answer in try admin.describeConfigs(topics: topics, timeout: timeout) {
                 refusal = refusal ?? answer.error
+                if answer.error == nil { configurations.withLock { $0[answer.topic] = answer.values } }
                 func number(_ name: String) -> Int? {
                     answer.entries.first { $0.name == name }?.value.flatMap { Int($0) }
                 }
@@ -47,27 +53,6 @@ final class RecordLimits: Sendable {
             return refusal
         } catch {
             return error
-        }
-    }
-
-    /// The mismatches between limits, as sentences for people.
-    ///
-    /// A retry or dead letter is its request with Herald's headers, and loses the parts that do not fit.
-    func mismatches(of topics: Topics, required: [String]) -> [String] {
-        let requests = topics.requests.map { (name: $0, limit: limit(of: $0)) }.filter { $0.limit < .max }
-        let largest = requests.max { $0.limit < $1.limit }
-        return required.filter { !topics.requests.contains($0) }.compactMap { topic in
-            let limit = limit(of: topic)
-            guard topic != topics.results else {
-                let wanted = RecordSize.largestResult
-                return limit < wanted
-                    ? "\(topic) takes records of \(limit) bytes, and a result may have \(wanted): larger ones are never "
-                        + "recorded" : nil
-            }
-            guard let largest, limit - largest.limit < DeliveryHeaders.maximumByteCount else { return nil }
-            return
-                "\(topic) takes records of \(limit) bytes and \(largest.name) of \(largest.limit): the largest leave out "
-                + "history, headers or their value when they fail"
         }
     }
 }

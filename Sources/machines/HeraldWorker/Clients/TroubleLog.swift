@@ -54,6 +54,9 @@ final class TroubleLog: Sendable {
         self.debug = debug
     }
 
+    /// Logs that topics are not as the settings want them, each time that it is another matter.
+    func drift(_ finding: Finding) { warn(finding.sentence, ["topics": .string(finding.place.joined(separator: ", "))]) }
+
     /// Counts news, and logs the lines that are due.
     func note(_ news: [(reason: Reason, count: Int)], now: MonotonicTime) {
         note(news.map { ($0.reason, $0.count, "") }, at: now)

@@ -1,5 +1,6 @@
 import HeraldCore
 package import HeraldEvents
+import HeraldKafka
 
 extension PassedOver {
     /// The event, for the middle of a sentence.
@@ -24,17 +25,18 @@ extension PassedOver {
     }
 
     /// The remedy, for the middle of a sentence.
-    fileprivate var step: String {
-        let group = "run kafka-consumer-groups --group GROUP --topic \(topic):\(partition)"
-        return switch cause {
+    ///
+    /// - Parameter others: all partitions that it happened to for the same cause.
+    fileprivate func step(in group: GroupAddress, of others: [PassedOver]) -> String {
+        switch cause {
         case .cut, .replaced:
             unknown > 0 ? "have their publisher publish those again that still matter" : "nothing to do"
         case .unproven:
-            "to call them too, stop all workers and \(group) --reset-offsets --to-earliest --execute (GROUP is "
-                + "kafka.group); if the log was cut off, \(lost)"
+            "to call them too, stop all workers and run `\(group.command(of: others)) --reset-offsets --to-earliest "
+                + "--execute`; if the log was cut off, \(lost)"
         case .foreign:
-            "give that program a group of its own; to call those alone that have no outcome, stop all workers and \(group) "
-                + "--delete-offsets (GROUP is kafka.group), then herald offsets restore"
+            "give that program a group of its own; to call those alone that have no outcome, stop all workers and run "
+                + "`\(group.command(of: others)) --delete-offsets`, then `herald offsets restore`"
         }
     }
 
@@ -68,14 +70,37 @@ extension [PassedOver] {
     private static var listed: Int { 5 }
 
     /// The event and the remedy, for all these partitions; `nil` without any.
-    package var finding: Finding? {
+    package func finding(in group: GroupAddress) -> Finding? {
         guard let first else { return nil }
         let others = dropFirst()
         let more = others.count > Self.listed ? " and \(others.count - Self.listed) more" : ""
         let names = others.prefix(Self.listed).map(\.summary).joined(separator: ", ")
         return Finding(
             .offsetsPassedOver, first.what + (others.isEmpty ? "" : "; the same happened in \(names)\(more)"),
-            place: map { "\($0.topic)/\($0.partition)" }, step: first.step,
+            place: map { "\($0.topic)/\($0.partition)" }, step: first.step(in: group, of: filter { $0.cause == first.cause }),
             numbers: ["passedOver": reduce(0) { $0 + $1.count }, "unknown": reduce(0) { $0 + $1.unknown }])
+    }
+}
+
+/// Where a group is, for Kafka's own command.
+package struct GroupAddress: Sendable, Equatable {
+    package var name: String
+    /// `kafka.bootstrapServers`.
+    package var servers: String
+
+    package init(name: String = "", servers: String = "") { (self.name, self.servers) = (name, servers) }
+
+    /// The address that a consumer with these properties has.
+    init(_ properties: ClientProperties) {
+        self.init(name: properties["group.id"] ?? "", servers: properties["bootstrap.servers"] ?? "")
+    }
+
+    fileprivate func command(of places: [PassedOver]) -> String {
+        var numbers: [String: [Int32]] = [:]
+        for place in places { numbers[place.topic, default: []].append(place.partition) }
+        let topics = numbers.sorted { $0.key < $1.key }.map { topic, numbers in
+            "--topic \(topic):\(Set(numbers).sorted().map { "\($0)" }.joined(separator: ","))"
+        }
+        return "kafka-consumer-groups --bootstrap-server \(servers) --group \(name) " + topics.joined(separator: " ")
     }
 }

@@ -13,6 +13,8 @@ public struct WorkerReport: Sendable {
     public var lanes: [LaneReport]
     /// `kafka.group`.
     public var group = ""
+    /// The same with `kafka.bootstrapServers`.
+    package var address = GroupAddress()
     /// The facts about the brokers.
     public var cluster: ClusterReport
     /// Whether it was told to stop.
@@ -138,6 +140,8 @@ public struct ClusterReport: Sendable, Equatable {
     public var stableEnds: [TopicPartition: Int64] = [:]
     /// The transactions open for longer than a live publisher's.
     public var openTransactions: [OpenTransaction] = []
+    /// That topics are configured otherwise than the settings want.
+    package var drift: Finding?
     /// The time since which the request topics' undone records have been there.
     var backlog = BacklogTimes()
     /// The group's members that are no workers, at the latest look; `nil` before the brokers have told.

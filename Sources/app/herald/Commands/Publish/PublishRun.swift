@@ -1,4 +1,5 @@
 import HeraldCommandLine
+import HeraldDriver
 import HeraldEvents
 import HeraldKafka
 import HeraldReplay

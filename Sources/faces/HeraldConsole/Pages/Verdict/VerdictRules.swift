@@ -69,7 +69,7 @@ struct VerdictRules {
         // A worker that says the same knows more of it.
         let seen = (partitions + strangers + transactions).filter { one in !told.contains { $0.key == one.key } }
         let causes = brokers + absence + losses + told + calls + retries + silence + seen
-        return consequences(causes) + unanswered + campaigns + age + deadLetters + unread + ignorance + secrecy
+        return consequences(causes) + unanswered + campaigns + age + deadLetters + drift + unread + ignorance + secrecy
     }
 
     /// When nothing is wrong.
@@ -121,8 +121,9 @@ struct VerdictRules {
             switch FindingKey(rawValue: finding.key) {
             case .brokersUnreachable: !situation.group.isOutOfReach
             case .tooFewBrokers: !brokers.contains { $0.key == finding.key }
-            // Kafka shows all partitions, a worker only its own.
+            // Kafka shows all partitions and topics, a worker only its own.
             case .recordsLost: losses.isEmpty
+            case .topicsDrift: drift.isEmpty
             // What the last few calls of one worker were is chance while a share of all fails.
             case .backendUnreachable: !isFailingInPart
             // The calls of all workers tell more of it.
@@ -228,6 +229,8 @@ struct VerdictRules {
         finding.since = own.compactMap(\.since).min()
         return [ToldFinding(finding, waiting: waiting)]
     }
+
+    private var drift: [ToldFinding] { observation?.drift.map { [ToldFinding($0)] } ?? [] }
 
     private var partitions: [ToldFinding] {
         guard let observation, !isStandingStill else { return [] }

@@ -1,3 +1,4 @@
+import HeraldDriver
 import HeraldEvents
 import HeraldText
 import HeraldTime
@@ -97,7 +98,10 @@ struct NowModelTests {
                 search: TimelineSearch(
                     topics: Topics(), delays: [], readerProperties: [], decoder: RecordDecoder(),
                     group: WorkerGroup(name: "g", listen: ("0.0.0.0", 9_464), named: named)),
-                reach: ClusterReach(bootstrapServers: []), clientProperties: [], groupProperties: [],
+                reach: ClusterReach(bootstrapServers: []),
+                wishes: TopicWishes(
+                    names: Topics(), retryDelays: [], partitions: 1, replication: nil, retention: .days(7),
+                    maxElapsed: .days(1), eventBytes: 65_536), clientProperties: [], groupProperties: [],
                 readerProperties: [])
         }
         // A worker that its group does not let in is no member; where none answers, nothing is said of it.

@@ -1,4 +1,5 @@
 import HeraldDriver
+import HeraldEvents
 import HeraldKafka
 import HeraldTime
 import HeraldTools
@@ -49,6 +50,8 @@ struct GroupObservation: Sendable, Equatable {
     /// Transactions that do not end.
     var openTransactions: [OpenTransaction] = []
     var leaderless: [TopicPartition] = []
+    /// That topics are configured otherwise than the settings want.
+    var drift: Finding?
     var name = ""
 
     var lostRecords: LostRecords {

@@ -1,3 +1,4 @@
+import HeraldDriver
 import HeraldEvents
 import HeraldKafka
 import HeraldText
@@ -134,6 +135,10 @@ private final class GroupInquiry {
     private(set) var brokers: [ClusterMetadata.Broker] = []
     /// Whether the last question was one that only the group's coordinator answers.
     private(set) var lacksCoordinator = false
+    /// That topics are configured otherwise than the settings want, and when that is looked at again.
+    private var drift: Finding?
+    private var nextLookAtTopics = MonotonicTime.distantPast
+    private static let topicsPause: Milliseconds = .minutes(1)
     /// What was found in partitions where neither the group nor the end has moved since.
     private var ahead: [TopicPartition: (position: GroupPositions.Position, records: RecordsAhead)] = [:]
     /// Where the group stood at the last look.
@@ -163,8 +168,25 @@ private final class GroupInquiry {
         }
         let survey = GroupSurvey(group.queries, admin: admin) { Self.questionTimeout }
         var positions = wanted.isEmpty ? GroupPositions(partitions: []) : try survey.positions(of: wanted)
+        lookForDrift()
         try look(at: &positions, isServed: !description.members.isEmpty)
         return try observation(description, metadata, positions, survey, now)
+    }
+
+    /// Compares the topics with the settings; of one that it may not look at, and of the embedded broker's, it says nothing.
+    private func lookForDrift() {
+        let now = SystemClock.monotonic()
+        guard now >= nextLookAtTopics, !admin.isOfEmbeddedBroker(timeout: .zero) else { return }
+        nextLookAtTopics = now.advanced(by: Self.topicsPause)
+        guard let answers = try? admin.describeConfigs(topics: plan.wishes.topicNames, timeout: Self.questionTimeout),
+            let topics = try? plan.reach.topics(plan.wishes.topicNames, admin).topics
+        else { return }
+        let configurations = Dictionary(answers.filter { $0.error == nil }.map { ($0.topic, $0.values) }) { $1 }
+        let states = topics.filter { $0.error == nil }.compactMap { topic in
+            configurations[topic.name].map { (topic.name, TopicState(topic, $0)) }
+        }
+        drift = TopicPlan(plan.wishes, existing: Dictionary(states) { $1 }).drift(
+            on: plan.clientProperties["bootstrap.servers"] ?? "")
     }
 
     /// Looks at what comes where the group stands still: only there it is worth a fetch.
@@ -235,6 +257,7 @@ private final class GroupInquiry {
             stable: Dictionary(positions.partitions.map { ($0.partition, $0.stable) }) { $1 },
             ends: Dictionary(positions.partitions.map { ($0.partition, $0.end) }) { $1 }, now: SystemClock.moment())
         observation.name = plan.search.group.name
+        observation.drift = drift
         return observation
     }
 

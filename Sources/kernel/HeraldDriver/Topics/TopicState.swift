@@ -1,3 +1,5 @@
+package import HeraldKafka
+
 /// What a cluster says of one topic.
 package struct TopicState: Sendable, Equatable {
     package var partitions: Int
@@ -29,4 +31,20 @@ package enum TopicProperty: String, Sendable {
     case compressionType = "compression.type"
     /// How many copies must have a record before it counts as written.
     case minInSyncReplicas = "min.insync.replicas"
+}
+
+extension TopicState {
+    package init(_ topic: ClusterMetadata.Topic, _ configuration: [String: String]) {
+        self.init(
+            partitions: topic.partitions.count, replication: topic.partitions.map(\.replicaCount).min() ?? 0,
+            configuration: configuration,
+            isServed: topic.error == nil && !topic.partitions.isEmpty && topic.leaderlessPartitions.isEmpty)
+    }
+}
+
+extension TopicConfiguration {
+    /// The entries with a value.
+    package var values: [String: String] {
+        Dictionary(entries.compactMap { entry in entry.value.map { (entry.name, $0) } }) { first, _ in first }
+    }
 }

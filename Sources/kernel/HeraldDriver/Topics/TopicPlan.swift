@@ -1,4 +1,4 @@
-internal import HeraldEvents
+package import HeraldEvents
 package import HeraldKafka
 import HeraldTime
 
@@ -25,6 +25,8 @@ package struct TopicPlan: Sendable, Equatable {
         package var action: Action
         /// Why, for people; may be empty.
         package var note: String
+        /// Whether nothing can be written because of it.
+        package var stopsWriting = false
     }
 
     package private(set) var steps: [Step] = []
@@ -122,14 +124,23 @@ package struct TopicPlan: Sendable, Equatable {
                 isFewer ? "copies are added with Kafka's kafka-reassign-partitions" : "more than wanted is fine")
         }
         guard let inSync = state.number(.minInSyncReplicas) else { return }
-        if inSync > state.replication {
+        switch (inSync, Int64(state.replication)) {
+        case let (inSync, copies) where inSync > copies:
             add(
-                topic, .minInSyncReplicas, now: String(inSync), wanted: "at most \(state.replication)", .byHand,
+                topic, .minInSyncReplicas, now: String(inSync), wanted: String(max(1, copies - 1)), .byHand,
                 "no record can be written: more in-sync copies are demanded than there are copies")
-        } else if state.replication >= 3, inSync < 2 {
+            steps[steps.count - 1].stopsWriting = true
+        case let (inSync, copies) where copies >= 3 && (inSync < 2 || inSync == copies):
             add(
                 topic, .minInSyncReplicas, now: String(inSync), wanted: "2", .change,
-                "one lost broker must not lose a record")
+                inSync < 2
+                    ? "one lost broker must not lose a record" : "one broker that is away stops all that is written")
+        case (2, 2):
+            add(
+                topic, .minInSyncReplicas, now: "2", wanted: "1", .byHand,
+                "one broker that is away stops all that is written; with 1 a lost broker can lose records, with a third copy "
+                    + "(kafka-reassign-partitions) neither happens")
+        case _: break
         }
     }
 
@@ -166,7 +177,7 @@ package struct TopicPlan: Sendable, Equatable {
         }
         if let bytes = state.number(.retentionBytes), bytes >= 0 {
             add(
-                topic, .retentionBytes, now: String(bytes), wanted: "-1", .none,
+                topic, .retentionBytes, now: String(bytes), wanted: "-1", .byHand,
                 "a partition that grows beyond it loses records before retention.ms")
         }
     }
@@ -195,6 +206,51 @@ package struct TopicPlan: Sendable, Equatable {
         _ topic: WantedTopic, _ property: TopicProperty, now: String, wanted: String, _ action: Action, _ note: String
     ) {
         steps.append(Step(topic: topic.name, property: property, now: now, wanted: wanted, action: action, note: note))
+    }
+}
+
+// MARK: Drift
+
+extension TopicPlan {
+    private static let configured: [TopicProperty] = [
+        .cleanupPolicy, .retention, .retentionBytes, .maxMessageBytes, .compressionType, .minInSyncReplicas,
+    ]
+    /// How many differences are told in full.
+    private static let told = 3
+
+    /// That topics are configured otherwise than the settings want; `nil` when none is.
+    ///
+    /// - Parameter servers: `kafka.bootstrapServers`, for the commands.
+    package func drift(on servers: String) -> Finding? {
+        let steps = steps.filter {
+            ($0.action == .change || $0.action == .byHand) && Self.configured.contains($0.property)
+        }
+        guard !steps.isEmpty else { return nil }
+        let more = steps.count > Self.told ? " and \(steps.count - Self.told) more" : ""
+        let byHand = steps.filter { $0.action == .byHand }
+        let commands = byHand.prefix(Self.told).map { "`\($0.command(on: servers))`" }.joined(separator: ", ")
+        let applying = steps.contains { $0.action == .change } ? FindingKey.topicsDrift.entry.step : ""
+        var finding = Finding(
+            .topicsDrift, steps.prefix(Self.told).map(\.difference).joined(separator: "; ") + more,
+            place: Set(steps.map(\.topic)).sorted(),
+            step: applying + (applying.isEmpty || byHand.isEmpty ? "" : ", and ")
+                + (byHand.isEmpty ? "" : "decide by hand: \(commands)"),
+            numbers: ["differences": steps.count])
+        if applying.isEmpty { finding.command = ["herald", "topics", "plan"] }
+        return finding
+    }
+}
+
+extension TopicPlan.Step {
+    /// What is, and what should be, in the middle of a sentence.
+    package var difference: String { "\(topic) has \(property.rawValue)=\(now ?? "?"), wanted \(wanted)" }
+
+    /// What makes it as wanted, where only a person may decide to.
+    package func command(on servers: String) -> String {
+        property == .replication
+            ? "kafka-reassign-partitions --bootstrap-server \(servers)"
+            : "kafka-configs --bootstrap-server \(servers) --alter --entity-type topics --entity-name \(topic) "
+                + "--add-config \(property.rawValue)=\(wanted)"
     }
 }
 

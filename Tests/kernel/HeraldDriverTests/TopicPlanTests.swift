@@ -3,7 +3,7 @@ import HeraldKafka
 import HeraldTime
 import Testing
 
-@testable import HeraldTools
+@testable import HeraldDriver
 
 @Suite("The differences between wanted and existing topics")
 struct TopicPlanTests {
@@ -146,8 +146,8 @@ struct TopicPlanTests {
             testDescription: "keeping for ever is longer", configuration: ["retention.ms": "-1"],
             expected: ["retention.ms -1>604800000 none"]),
         Case(
-            testDescription: "a bound on bytes is only said", configuration: ["retention.bytes": "5000"],
-            expected: ["retention.bytes 5000>-1 none"]),
+            testDescription: "a bound on bytes loses records, and an operator decides",
+            configuration: ["retention.bytes": "5000"], expected: ["retention.bytes 5000>-1 by-hand"]),
         Case(
             testDescription: "small records are made larger", configuration: ["max.message.bytes": "50000"],
             expected: ["max.message.bytes 50000>1048588 change"]),
@@ -186,7 +186,13 @@ struct TopicPlanTests {
             expected: []),
         Case(
             testDescription: "more in sync than copies takes no record",
-            configuration: ["min.insync.replicas": "2"], expected: ["min.insync.replicas 2>at most 1 by-hand"]),
+            configuration: ["min.insync.replicas": "2"], expected: ["min.insync.replicas 2>1 by-hand"]),
+        Case(
+            testDescription: "all of three copies in sync: a broker that is away stops all that is written",
+            replication: 3, configuration: ["min.insync.replicas": "3"], expected: ["min.insync.replicas 3>2 change"]),
+        Case(
+            testDescription: "both of two copies in sync: an operator decides", replication: 2,
+            configuration: ["min.insync.replicas": "2"], expected: ["min.insync.replicas 2>1 by-hand"]),
     ]
 
     @Test("A topic that differs is changed, left, or reported as manual work", arguments: cases)
@@ -257,5 +263,30 @@ struct TopicPlanTests {
             .leavingOut(["notifications.bulk"])
         #expect(!plan.steps.contains { $0.topic == "notifications.bulk" })
         #expect(plan.partitionTotals.count == 5 && plan.partitionTotals["notifications.bulk"] == nil)
+    }
+
+    @Test("Drift names each topic and entry, and the command: apply, or Kafka's own where a person decides")
+    func drift() throws {
+        func drift(_ configuration: [String: String], partitions: Int = 6) -> Finding? {
+            TopicPlan(
+                Self.wishes(), existing: Self.existing("notifications", partitions: partitions, configuration)
+            ).drift(on: "a:9092,b:9092")
+        }
+        #expect(drift([:]) == nil)
+        #expect(drift([:], partitions: 3) == nil, "partitions are a decision of their own")
+        let mended = try #require(drift(["retention.ms": "1000", "max.message.bytes": "500"]))
+        #expect(mended.what.contains("notifications has retention.ms=1000, wanted 604800000; notifications has max.m"))
+        #expect(mended.step == "run `herald topics apply`" && mended.command == ["herald", "topics", "apply"])
+        #expect(mended.severity == .warn && mended.place == ["notifications"])
+        let byHand = try #require(drift(["cleanup.policy": "compact"]))
+        #expect(
+            byHand.step
+                == "decide by hand: `kafka-configs --bootstrap-server a:9092,b:9092 --alter --entity-type topics "
+                + "--entity-name notifications --add-config cleanup.policy=delete`")
+        #expect(byHand.command == ["herald", "topics", "plan"])
+        let all = try #require(drift(["retention.ms": "1", "retention.bytes": "1", "max.message.bytes": "1"]))
+        #expect(all.step.hasPrefix("run `herald topics apply`, and decide by hand: `kafka-configs "))
+        let missing = TopicPlan(Self.wishes(), existing: [:])
+        #expect(missing.drift(on: "a:1") == nil, "missing topics are a finding of their own")
     }
 }
