@@ -23,6 +23,7 @@ package enum FindingKey: String, Sendable, CaseIterable {
     case brokersThrottle = "brokers-throttle"
     case recordRefused = "record-refused"
     case offsetsPassedOver = "offsets-passed-over"
+    case copiesMissing = "copies-missing"
 
     // What looks at Kafka and at all workers: the console, the doctor, tools.
     case noWorker = "no-worker"
@@ -132,6 +133,8 @@ extension FindingKey {
         case .strangerInGroup: row(.warn, "Another program takes events", alert: "HeraldStrangerInGroup")
         case .brokersThrottle: row(.warn, "Brokers throttle")
         case .recordRefused: row(.warn, "Records are refused", "", Self.topics, section: "records-refused")
+        case .copiesMissing:
+            row(.warn, "Copies are missing", "bring the broker back before a further one fails; Herald goes on")
         case .offsetsPassedOver: row(.warn, "Offsets were passed over", alert: "HeraldOffsetsPassedOver")
 
         case .noWorker:

@@ -23,7 +23,7 @@ extension VerdictRules {
 
     var calls: [ToldFinding] {
         guard !isInOutage else { return [] }
-        let dead = known.filter { $0.calls.isDead && !isOver($0.calls, ServiceCalls.isFailing) }
+        let dead = known.filter { $0.calls.isDead && !isOver($0.calls, ServiceCalls.isUndelivered) }
         let alive = known.filter { one in
             one.calls.total >= ServiceCalls.leastCount && !dead.contains { $0.service == one.service }
         }
@@ -69,6 +69,20 @@ extension VerdictRules {
 
     private static let failing = Trouble(
         key: .callsFail, limit: failingShare, words: "fail", isMeant: ServiceCalls.isFailing)
+    /// What most of them do, of calls none of which gets through.
+    private static func undelivered(_ calls: [Calls]) -> Trouble {
+        let ends = calls.flatMap(\.calls.ends).sorted { $0.value > $1.value }.map(\.key)
+        var trouble = failing
+        trouble.isMeant = ServiceCalls.isUndelivered
+        switch ends.first.flatMap(CallEnd.init) {
+        case .answered(.rejected): trouble.words = "are rejected"
+        case .answered(.credentials): trouble.words = refused.words
+        case .throttled: trouble.words = throttled.words
+        default: break
+        }
+        return trouble
+    }
+
     private static let throttled = Trouble(
         key: .throttled, limit: throttledShare, words: "are answered with 429"
     ) { CallEnd(word: $0) == .throttled }
@@ -126,9 +140,15 @@ extension VerdictRules {
         let why = Set(services.map { situation.deadPatterns[$0]?.words(without: .service) })
         // Several have something in common only if that is the same.
         let words = why.count == 1 ? why.first.flatMap { $0 } : nil
+        let told = statuses.flatMap(\.warnings).filter {
+            $0.key == FindingKey.pushServiceFailing.rawValue && !services.filter($0.place.contains).isEmpty
+        }
+        let status = told.lazy.compactMap { $0.numbers["status"] }.first { $0 > 0 }
+        let known = words ?? (others.count == 1 ? status.map { "the latest with status \($0)" } : nil)
         var finding = ToldFinding(
             .pushServiceFailing, title: "Nothing is delivered by \(listed(services))",
-            self.words(others, Self.failing) + (words.map { "; " + $0 } ?? ""), since: others.compactMap(since).min())
+            self.words(others, Self.undelivered(others)) + (known.map { "; " + $0 } ?? ""),
+            since: others.compactMap(since).min(), step: told.first?.step)
         finding.isSinceBound = others.contains { $0.calls.mayBeOlder }
         return [finding] + findings
     }
@@ -142,7 +162,7 @@ extension VerdictRules {
         var finding = self.campaign(
             .campaignDead, campaign, about: "\(campaign) \(one.service)",
             title: "Campaign \(SafeText.escaped(campaign)): nothing of it is delivered by \(one.service)",
-            words([one], Self.failing) + why, since: since(one))
+            words([one], Self.undelivered([one])) + why, since: since(one))
         finding.isSinceBound = one.calls.mayBeOlder
         return finding
     }
