@@ -11,18 +11,25 @@ extension Readiness {
     private static let passedOverAge: Milliseconds = .hours(12)
 
     var warnings: [Finding] {
-        failing + throttling + [stranger, transaction, refused, growth, faults, passedOver, report.cluster.drift].compactMap { $0 }
+        failing + throttling
+            + [copies, stranger, transaction, refused, growth, faults, passedOver, report.cluster.drift].compactMap { $0 }
     }
 
-    /// Push services of which every call fails; in an outage that says why.
+    /// Partitions that have lost a copy, until too few are left, which is a reason.
+    private var copies: Finding? {
+        let lacking = report.cluster.underReplicated
+        guard !lacking.isEmpty, report.cluster.unusable.isEmpty, report.cluster.isReachable != false else { return nil }
+        let cause = report.cluster.silentBrokers.isEmpty ? "a broker lags behind" : silentBrokers
+        return Finding(
+            .copiesMissing,
+            "\(cause), so \(lacking.counted) \(lacking.count == 1 ? "has" : "have") fewer copies "
+                + "(\(lacking.names))", place: lacking.map(\.description), numbers: ["partitions": lacking.count])
+    }
+
+    /// Push services none of whose calls gets through; in an outage that says why.
     private var failing: [Finding] {
         guard report.outages.isEmpty else { return [] }
-        return report.cluster.failingServices.map { service in
-            Finding(
-                .pushServiceFailing,
-                "all \(service.calls) calls to \(service.name) within the last minute failed; its notifications are retried, "
-                    + "and the others go on", place: [service.name], numbers: ["calls": service.calls])
-        }
+        return report.cluster.failingServices.map(\.finding)
     }
 
     private var throttling: [Finding] {
@@ -46,7 +53,7 @@ extension Readiness {
         }
     }
 
-    private var refused: Finding? {
+    var refused: Finding? {
         let topics = report.lanes.flatMap(\.refusedRecords)
         guard let first = topics.max(by: { $0.since < $1.since }), let topic = first.topic else { return nil }
         let count = report.waiting(for: .recordRefused)
@@ -58,24 +65,57 @@ extension Readiness {
             numbers: ["events": count])
     }
 
+    /// What waits grows, and nothing else that is found explains it: the step follows from what the events wait for.
     private var growth: Finding? {
-        // In an outage it grows because of the outage, and retries are a lag too.
-        guard report.outages.isEmpty, report.cluster.failingServices.isEmpty, report.cluster.openTransactions.isEmpty,
+        guard isReady, report.cluster.failingServices.isEmpty, report.cluster.openTransactions.isEmpty,
             throttling.isEmpty, refused == nil, report.lanes.allSatisfy({ $0.refusal == nil }),
             let growth = report.cluster.lagPerSecond, growth >= 1,
-            // The growth is that of the brokers' last round; what was behind then may be done.
-            report.lags.contains(where: { $0.offsets ?? 0 > 0 })
+            // The growth is that of the brokers' last round, and of retries too: what was behind then may be done, or early.
+            report.lags.contains(where: { $0.partition.delay == nil && Double($0.offsets ?? 0) >= growth })
         else { return nil }
         let perSecond = Int(growth.rounded())
+        let most = WaitReason.Kind.allCases.map { ($0, report.waiting(for: $0)) }.max { $0.1 < $1.1 }
+        let bound = most.flatMap { $0.1 > 0 ? LagBound($0.0) : nil }
         let isBusy = report.lanes.contains { $0.calls > 0 || $0.events > 0 }
         return Finding(
-            .lagGrowing, "the lag grows by \(perSecond) offsets each second",
-            step: isBusy
-                ? "more events arrive than the backend accepts; look at its latency and at the limits, or start more workers"
-                : "no event has come to the worker, so this is not the backend; look at the brokers, and whether a topic "
+            .lagGrowing,
+            "the lag grows by \(perSecond) offsets each second"
+                + (bound != nil ? "; most events in memory: \(most?.0.word ?? "")" : ""),
+            step: (bound ?? (isBusy ? .backend : .fetching)).step, numbers: ["perSecond": perSecond])
+    }
+
+    /// What limits a worker that cannot keep up.
+    private enum LagBound {
+        case backend, limits, order, commits, fetching
+
+        init(_ kind: WaitReason.Kind) {
+            self =
+                switch kind {
+                case .calling, .nextTurn, .callsInFlight, .quickRetry, .otherPushServices, .backendPause, .learnedLimit,
+                    .outage, .credentialsRenewal, .credentialsDoubt:
+                    .backend
+                case .serviceLimit, .totalLimit: .limits
+                case .behindUser, .behindPartition, .behindSame, .sameUnderWay: .order
+                case .unrecordedOutcomes, .stoodStill, .unacknowledged, .transaction, .transactionEnds, .producer,
+                    .recordRefused:
+                    .commits
+                case .notBefore, .retryDue, .campaignPaused, .stopping: .fetching
+                }
+        }
+
+        var step: String {
+            switch self {
+            case .backend:
+                "more events arrive than the backend accepts; look at its latency and at the limits, or start more workers"
+            case .limits: "raise limits.perSecond or limits.pushServices, if the backend bears more"
+            case .order: "a few users or one partition have most of the events; see which with `herald explain`"
+            case .commits: "the brokers take outcomes more slowly than events arrive; look at their latency and disks"
+            case .fetching:
+                "hardly an event has come to the worker, so this is not the backend; look at the brokers, and whether a topic "
                     + "takes batches that unpack to hundreds of megabytes (`herald topics plan`), for which a worker stands "
-                    + "still",
-            numbers: ["perSecond": perSecond])
+                    + "still"
+            }
+        }
     }
 
     /// The latest of publishers' faults, for a while after it was seen last.

@@ -40,10 +40,10 @@ public struct Readiness {
         let stopping =
             report.isStopping
             ? Finding(.stopping, "the worker was told to stop and finishes its calls in flight") : nil
-        let own = [
-            stopping, stuck, membership, cluster.missingTopicsFinding, leaders, lostOffsets, lostRecords, brokers,
-            standstill, unanswered, refusal, commits,
-        ]
+        let missing = cluster.missingTopicsFinding
+        // What follows from a missing topic is not told beside it.
+        let progress = missing == nil ? [refusal, standstill, unanswered, commits] : []
+        let own = [stopping, stuck, membership, missing, leaders, lostOffsets, lostRecords, brokers] + progress
         return own.compactMap { $0 } + report.outageFindings + [backend].compactMap { $0 }
     }
 
@@ -126,12 +126,17 @@ public struct Readiness {
         let unusable = cluster.unusable
         guard cluster.isReachable != false, !unusable.isEmpty else { return nil }
         // Brokers come first: of a long sentence the console shows its beginning.
+        let unreadable = cluster.unreadable
+        let what =
+            unreadable.isEmpty
+            ? "written"
+            : unreadable == unusable ? "written or read" : "written, and \(unreadable.counted) not read either"
         return Finding(
-            .tooFewBrokers, "\(silentBrokers), so \(unusable.counted) cannot be written or read (\(unusable.names))",
+            .tooFewBrokers, "\(silentBrokers), so \(unusable.counted) cannot be \(what) (\(unusable.names))",
             place: cluster.silentBrokers.map(\.description), numbers: ["partitions": unusable.count])
     }
 
-    private var silentBrokers: String {
+    var silentBrokers: String {
         let brokers = cluster.silentBrokers
         guard !brokers.isEmpty else { return "brokers do not answer" }
         let names = brokers.prefix(Self.namesShown).map(\.description).joined(separator: ", ")
@@ -153,18 +158,21 @@ public struct Readiness {
     private var standstill: Finding? {
         let cause = cluster.silentBrokers.isEmpty ? "" : "; \(silentBrokers)"
         let stalled = stalledTime
-        if stalled > .zero {
+        if stalled > .zero, !lanes.contains(where: { $0.refusal?.topic != nil }) {
             let what = "nothing was committed for \(stalled.wholeSeconds) s"
             if let throttling = report.throttling(of: .producer, now: now) {
                 return throttling.finding(.noProgress, behind: what, now: now)
+            }
+            if let refused {
+                return Finding(.noProgress, "\(what): \(refused.what)", place: refused.place, step: refused.step)
             }
             let events = report.lanes.filter { $0.outcomesWaitSince != nil }.reduce(0) { $0 + $1.events }
             return Finding(
                 .noProgress, "\(what), and \(events) events in memory wait for it\(cause)",
                 step:
-                    "look at the brokers, their disks, and what leads the group and its transactions; nothing is lost. What "
-                    + "was called is called again only where partitions change hands before it is recorded: do not restart "
-                    + "workers", numbers: ["seconds": Int(stalled.wholeSeconds), "events": events])
+                    "look at the brokers, their disks, and what leads the group and its transactions; nothing is lost, and "
+                    + "what was called is not called again unless partitions change hands: restart workers last",
+                numbers: ["seconds": Int(stalled.wholeSeconds), "events": events])
         }
         let still = cluster.standingStill
         guard !still.isEmpty else { return nil }
@@ -191,9 +199,10 @@ public struct Readiness {
     }
 
     private var refusal: Finding? {
-        guard let refusal = lanes.compactMap(\.refusal).first else { return nil }
+        let refusals = lanes.compactMap(\.refusal)
+        guard let refusal = refusals.first(where: { $0.topic != nil }) ?? refusals.first else { return nil }
         let what =
-            (refusal.topic.map { "the topic \($0) takes no record" } ?? "the brokers accept no records")
+            (refusal.topic.map { "the topic \($0) refuses nearly all records" } ?? "the brokers accept no records")
             + " (\(refusal.text))"
         if refusal.remedy == nil, let throttling = report.throttling(of: .producer, now: now) {
             return throttling.finding(.recordsRefused, behind: what, now: now)
@@ -203,9 +212,10 @@ public struct Readiness {
             step: refusal.remedy.map { $0 + "; nothing is lost, Herald retries" })
     }
 
-    /// A record that is refused alone fails each commit that it is part of, and no other: a warning tells of it.
+    /// A record that is refused fails each commit that it is part of, and no other: that is told of it.
     private var commits: Finding? {
-        let troubles = lanes.filter(\.refusedRecords.isEmpty).compactMap(\.commitTrouble)
+        let others = lanes.filter { $0.refusedRecords.isEmpty && $0.refusal?.remedy == nil }
+        let troubles = others.compactMap(\.commitTrouble)
         guard let trouble = troubles.first(where: { now.time(since: $0.since) > Self.commitPatience }) else {
             return nil
         }

@@ -198,7 +198,19 @@ final class BrokerMonitor: Sendable {
             guard !isStopping.withLock({ $0 }) else { return counts }
             let unusable = shortage.look(
                 at: topics, silent: Set(silent.map(\.id)), copies: limits.copies, now: SystemClock.monotonic())
-            report.withLock { ($0.silentBrokers, $0.unusable) = (silent, unusable) }
+            let missing = Set(silent.map(\.id))
+            func places(_ isMeant: (ClusterMetadata.Partition) -> Bool) -> [TopicPartition] {
+                topics.flatMap { topic in
+                    topic.partitions.filter { $0.leader != nil && isMeant($0) }
+                        .map { TopicPartition(topic: topic.name, partition: $0.id) }
+                }
+            }
+            let silentlyLed = Set(places { $0.leader.map(missing.contains) == true })
+            let lacking = places { $0.inSyncReplicaCount < $0.replicas.count || !missing.isDisjoint(with: $0.replicas) }
+            report.withLock {
+                ($0.silentBrokers, $0.unusable) = (silent, unusable)
+                ($0.unreadable, $0.underReplicated) = (unusable.filter(silentlyLed.contains), lacking)
+            }
             return counts
         } catch {
             noteSilence(error, admin.takeNotices().notices)

@@ -184,7 +184,7 @@ struct RefusedRecordTests {
             let worker = try await fixture.startWorker()
             try await fixture.publish(Array(events[..<100]))
             try await worker.waitUntilNotReady("records-refused", naming: fixture.topic("notifications.results"))
-            let alarm = try await worker.waitForLog("takes no record")
+            let alarm = try await worker.waitForLog("refuses nearly all records")
             #expect(alarm.message.contains(words))
             // Some are tried again.
             let aborts = "herald_transaction_aborts_total"

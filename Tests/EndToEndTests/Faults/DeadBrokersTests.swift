@@ -58,6 +58,9 @@ struct DeadBrokersTests {
             try await fixture.publish(Batch.events(0..<8))
             try await fixture.wait("calls are in flight") { fixture.backend.heldCount == 8 }
             for node in [2, 3] { fixture.kafka.kill(node: node) }
+            let death = ContinuousClock.now
+            _ = try await Self.wait(console, for: "that something is wrong") { $0.state != "good" }
+            Night.note("after two brokers' death the verdict is not good", since: death)
             // Called, and not recorded: no broker accepts the outcomes.
             fixture.backend.misbehave([])
             let named = Self.dead(fixture, living: 1)
@@ -88,6 +91,32 @@ struct DeadBrokersTests {
             let oracle = try await Oracle(fixture)
             oracle.expectResults(Batch.delivered(0..<8))
             oracle.expectCalls { _ in 1 }
+        }
+    }
+
+    @Test("One of three brokers dies: a warning names it and the missing copies, and all is delivered")
+    func one() async throws {
+        var plan = Fixture.Plan()
+        plan.cluster = .three
+        plan.partitions = 3
+        try await Fixture.run(plan) { fixture in
+            let worker = try await fixture.startWorker()
+            let console = try await ConsoleClient(fixture)
+            _ = try await Self.wait(console, for: "that it delivers", Self.isPlain)
+            fixture.kafka.kill(node: 3)
+            let death = ContinuousClock.now
+            let named = Self.dead(fixture, living: 1)[1]
+            let warned = try await Self.wait(console, for: "of a missing copy") {
+                $0.key == "copies-missing" && $0.sentence.contains(named)
+            }
+            Night.note("after one broker's death the verdict names it", since: death)
+            #expect(warned.state == "warn" && warned.sentence.contains("have fewer copies"), "\(warned.sentence)")
+            try await fixture.publish(Batch.events(0..<20))
+            try await fixture.waitForResults(20, within: 60)
+            try await worker.waitUntilReady()
+            #expect(try await worker.page("/readyz").text.contains("copies-missing"))
+            try await fixture.kafka.revive(nodes: [3])
+            _ = try await Self.wait(console, for: "that all is well again", Self.isPlain)
         }
     }
 

@@ -107,13 +107,14 @@ struct OpenTransactionTests {
             // Its process is gone; the brokers do not know.
             dead.close()
             try await fixture.publish((0..<5).map { Self.event("b\($0)") })
-            let place = "\(fixture.topic("notifications"))/\(Self.partition) can be read up to offset 1 alone"
+            let place = "\(fixture.topic("notifications"))/\(Self.partition): "
             var page = ""
             let isWarned = try await eventually(within: 2 * Patience.seconds) {
                 page = try await worker.page("/readyz").text
                 return page.contains("behind-open-transaction")
             }
             #expect(isWarned && page.contains(#""ready": true"#) && page.contains(place), "\(page)")
+            #expect(page.contains("from 1 on behind a transaction"), "\(page)")
             #expect(page.contains("--start-offset 1") && !page.contains("lag-growing"), "\(page)")
             #expect(try await worker.metrics()["herald_partitions_behind_open_transaction"] == 1)
             let doctor = try await fixture.tool("doctor", "--only", "kafka", changing: settings)

@@ -1,5 +1,6 @@
 import Foundation
 import HeraldTelemetry
+import HeraldThreads
 import HeraldTime
 import Testing
 
@@ -42,6 +43,35 @@ struct LogWriterTests {
         logger.info("after")
         #expect(try Self.read(pipe).message == "after")
         #expect(writer.close(within: .seconds(10)))
+    }
+
+    @Test("writes five warnings of a kind in a minute, then one, and says how many were like them")
+    func flood() throws {
+        let pipe = try TestPipe()
+        let time = Guarded(WallTime(milliseconds: 0))
+        let writer = try LogWriter(descriptor: pipe.writer, format: .json, now: { time.withLock { $0 } })
+        let logger = Logger(writer, level: .info)
+        for number in 0..<1_000 { logger.warning("commit \(number) failed") }
+        logger.warning("another kind")
+        logger.error("commit 1 failed")
+        for number in 0..<5 { #expect(try Self.read(pipe).message == "commit \(number) failed") }
+        #expect(try [Self.read(pipe), Self.read(pipe)].map(\.message) == ["another kind", "commit 1 failed"])
+
+        time.withLock { $0 = WallTime(milliseconds: 60_000) }
+        for number in 0..<7 { logger.warning("commit \(number) failed") }
+        let count = try Self.read(pipe)
+        #expect(count.message == "995 more in the last minute, such as: commit 999 failed" && count.level == "warning")
+        #expect(try Self.read(pipe).message == "commit 0 failed")
+        // Nothing like it for a minute: all is as at the beginning.
+        time.withLock { $0 = WallTime(milliseconds: 120_000) }
+        logger.info("well")
+        #expect(try Self.read(pipe).message == "6 more in the last minute, such as: commit 6 failed")
+        #expect(try Self.read(pipe).message == "well")
+        time.withLock { $0 = WallTime(milliseconds: 240_000) }
+        for number in 0..<7 { logger.warning("commit \(number) failed") }
+        for number in 0..<5 { #expect(try Self.read(pipe).message == "commit \(number) failed") }
+        #expect(writer.close(within: .seconds(10)))
+        #expect(try Self.read(pipe).message == "2 more in the last minute, such as: commit 6 failed")
     }
 
     @Test("writes all waiting lines before it closes")

@@ -73,9 +73,19 @@ struct ReadinessTests {
             part: "Brokers 2 (b:9092), 3 do not answer, so 1 partition cannot be written or read (notifications/0): "
         ) {
             $0.cluster.unusable = [Reports.partition]
+            $0.cluster.unreadable = [Reports.partition]
             $0.cluster.silentBrokers = [
                 .init(id: 2, host: "b", port: 9_092), .init(id: 3, host: "", port: 0),
             ]
+        },
+        Case(reason: .tooFewBrokers, part: "so 2 partitions cannot be written, and 1 partition not read either (") {
+            $0.cluster.unusable = [Reports.partition, Reports.retry]
+            $0.cluster.unreadable = [Reports.retry]
+            $0.cluster.silentBrokers = [.init(id: 2, host: "b", port: 9_092)]
+        },
+        Case(reason: .tooFewBrokers, part: "so 1 partition cannot be written (notifications/0): ") {
+            $0.cluster.unusable = [Reports.partition]
+            $0.cluster.silentBrokers = [.init(id: 2, host: "b", port: 9_092)]
         },
         Case(reason: .noProgress, part: "Nothing was committed for 31 s, and 7 events") {
             $0.lanes[0].events = 7
@@ -109,8 +119,18 @@ struct ReadinessTests {
             $0.lanes[0].isReady = false
             $0.cluster.coordinatorObstacle = GroupObstacle(what: "they cannot", remedy: "mend it")
         },
-        Case(reason: .recordsRefused, part: "results takes no record (NO): compare the clocks; nothing is lost") {
+        Case(reason: .recordsRefused, part: "results refuses nearly all records (NO): compare the clocks; nothing") {
             $0.lanes[0].refusal = .init(since: now, text: "NO", remedy: "compare the clocks", topic: "results")
+        },
+        Case(reason: .recordsRefused, part: "allow write; nothing is lost") { report in
+            // The transaction fails because of it.
+            report.lanes[0].refusal = .init(since: now, text: "NO", remedy: "allow write", topic: "results")
+            report.lanes[0].commitTrouble = .init(since: now.advanced(by: .seconds(-16)), text: "NO")
+            report.lanes[0].outcomesWaitSince = now.advanced(by: .seconds(-60))
+        },
+        Case(reason: .topicsMissing, part: "retry.1s") {
+            $0.cluster.missingTopics = ["retry.1s"]
+            $0.lanes[0].refusal = .init(since: now, text: "no broker answered in time")
         },
         Case(reason: .recordsRefused, part: "permissions") { $0.lanes[0].refusal = .init(since: now, text: "NO") },
         Case(reason: .commitsFailing, part: "NO") {
@@ -176,7 +196,7 @@ struct ReadinessTests {
         "Temporary conditions are no reason: an ended lane, one failed commit, four lost calls, a growing lag")
     func passing() {
         let report = Reports.ready { report in
-            report.cluster.lagPerSecond = 100
+            report.cluster.lagPerSecond = 12
             report.lanes[0].commitTrouble = .init(since: Self.now, text: "NO")
             for _ in 0..<4 {
                 report.lanes[0].meter.callEnded(
@@ -292,7 +312,7 @@ struct ReadinessTests {
             String(decoding: StatusPage(Reports.ready(change), now: Self.now).readyz.body, as: UTF8.self)
         }
         let failing = text {
-            $0.cluster.failingServices = [FailingService(name: "wns", calls: 52)]
+            $0.cluster.failingServices = [FailingService(name: "wns", calls: 52, end: .answered(.transient))]
             $0.cluster.lagPerSecond = 12
         }
         #expect(failing.contains(#""ready": true"#) && failing.contains("push-service-failing"), "\(failing)")
@@ -305,6 +325,41 @@ struct ReadinessTests {
             $0.lanes[0].calls = 3
         }
         #expect(busy.contains("more events arrive than the backend accepts"), "\(busy)")
+        let kinds: [(WaitReason.Kind, String)] = [
+            (.calling, "than the backend accepts"), (.totalLimit, "raise limits.perSecond"),
+            (.behindUser, "a few users or one partition"), (.transactionEnds, "the brokers take outcomes more slowly"),
+        ]
+        for (kind, step) in kinds {
+            let text = text {
+                $0.cluster.lagPerSecond = 12
+                $0.lanes[0].waiting = Array(repeating: 1, count: WaitReason.Kind.allCases.count)
+                $0.lanes[0].waiting[Int(kind.rawValue)] = 9
+            }
+            #expect(text.contains(step) && text.contains("most events in memory: \(kind.word)"), "\(text)")
+        }
+        // What keeps it from delivering is told alone.
+        let refused = text {
+            $0.cluster.lagPerSecond = 12
+            $0.cluster.unusable = [Reports.partition]
+        }
+        #expect(!refused.contains("lag-growing"), "\(refused)")
+    }
+
+    @Test("A partition with a copy less is a warning that names the broker, until too few are left")
+    func missingCopy() {
+        func text(_ change: @escaping (inout WorkerReport) -> Void = { _ in }) -> String {
+            let report = Reports.ready {
+                $0.cluster.underReplicated = [Reports.partition, Reports.retry]
+                $0.cluster.silentBrokers = [.init(id: 2, host: "b", port: 9_092)]
+                change(&$0)
+            }
+            return String(decoding: StatusPage(report, now: Self.now).readyz.body, as: UTF8.self)
+        }
+        let warned = text()
+        #expect(warned.contains(#""ready": true"#) && warned.contains("copies-missing"), "\(warned)")
+        #expect(warned.contains("Broker 2 (b:9092) does not answer, so 2 partitions have fewer copies"), "\(warned)")
+        let few = text { $0.cluster.unusable = [Reports.partition] }
+        #expect(few.contains("too-few-brokers") && !few.contains("copies-missing"), "\(few)")
     }
 
     @Test("A transaction that does not end is a warning with partition, time and command, instead of the lag")
@@ -318,7 +373,8 @@ struct ReadinessTests {
         ).readyz
         let text = String(decoding: page.body, as: UTF8.self)
         #expect(page.status == 200 && text.contains("behind-open-transaction"), "\(text)")
-        #expect(text.contains("notifications/0 can be read up to offset 90 alone") && text.contains("1 more partition"))
+        #expect(text.contains("notifications/0: 15 offsets wait from 90 on behind a transaction"), "\(text)")
+        #expect(text.contains("1 more partition"), "\(text)")
         #expect(text.contains("abort --topic notifications --partition 0 --start-offset 90"))
         #expect(!text.contains("lag-growing"), "\(text)")
     }
@@ -416,7 +472,7 @@ struct ReadinessTests {
         let refused = text(after: 0) {
             $0.lanes[0].refusal = .init(since: Self.now, text: "it is too large", remedy: "plan", topic: "results")
         }
-        #expect(refused.contains("results takes no record (it is too large): plan"), "\(refused)")
+        #expect(refused.contains("results refuses nearly all records (it is too large): plan"), "\(refused)")
     }
 
     private static func faulty(_ count: Int, secondsAgo: Int64 = 0) -> FaultyRecords {

@@ -40,7 +40,10 @@ enum WorkerCommand: HeraldCommand {
         let certificate = try settings.clientCertificate(logger: logger)
         let admin = try settings.adminServer(
             of: worker, certificate: certificate, writer: writer, spans: exporter?.queue)
-        if let admin, settings.hasFreeAdminPort { worker.announce(adminPort: admin.port) }
+        // Who looks for it reads the same file, not this command.
+        if let admin, settings.hasFreeAdminPort || invocation.parsed.options["admin-listen"] != nil {
+            worker.announce(adminPort: admin.port)
+        }
         if let admin { logger.info("serving health and metrics", ["address": .string(admin.address)]) }
 
         let manager: ServiceManager?

@@ -4,11 +4,13 @@ public import HeraldTime
 /// Carries log lines to a file descriptor: a bounded queue and one background thread that writes it.
 ///
 /// A thread that logs never waits for the reader. When the queue is full, lines are dropped and counted, and the count
-/// becomes a line of its own once the reader continues. The descriptor is not closed.
+/// becomes a line of its own once the reader continues. Of many warnings of one kind some are written, the others counted
+/// (``LineLimit``). The descriptor is not closed.
 public final class LogWriter: Sendable {
     private let queue: LogQueue
     private let format: LogFormat
     private let now: @Sendable () -> WallTime
+    private let limit = Guarded(LineLimit())
 
     /// Starts the thread; by default it writes to standard error.
     ///
@@ -45,12 +47,27 @@ public final class LogWriter: Sendable {
     ///
     /// Returns false when some were left.
     @discardableResult
-    public func close(within limit: Duration) -> Bool { queue.close(within: limit) }
+    public func close(within limit: Duration) -> Bool {
+        let now = now()
+        for (message, level) in self.limit.withLock({ $0.takeCounts(now: now, ofAll: true) }) {
+            append(message, level: level, at: now, [:])
+        }
+        return queue.close(within: limit)
+    }
 
     func write(_ message: String, level: LogLevel, _ fields: LogFields) {
+        let now = now()
+        let (counts, isWritten) = limit.withLock { limit in
+            (limit.takeCounts(now: now), limit.admit(message, level: level, now: now))
+        }
+        for (message, level) in counts { append(message, level: level, at: now, [:]) }
+        if isWritten { append(message, level: level, at: now, fields) }
+    }
+
+    private func append(_ message: String, level: LogLevel, at time: WallTime, _ fields: LogFields) {
         var line: [UInt8] = []
         line.reserveCapacity(256)
-        format.append(message, level: level, at: now(), fields, to: &line)
+        format.append(message, level: level, at: time, fields, to: &line)
         queue.append(line)
     }
 }

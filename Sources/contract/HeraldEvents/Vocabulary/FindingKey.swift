@@ -25,6 +25,7 @@ package enum FindingKey: String, Sendable, CaseIterable {
     case recordRefused = "record-refused"
     case offsetsPassedOver = "offsets-passed-over"
     case topicsDrift = "topics-drift"
+    case copiesMissing = "copies-missing"
 
     // What looks at Kafka and at all workers: the console, the doctor, tools.
     case noWorker = "no-worker"
@@ -143,6 +144,8 @@ extension FindingKey {
         case .recordRefused:
             row(
                 .warn, "Records are refused", "", ["herald", "topics", "apply"], section: "records-refused")
+        case .copiesMissing:
+            row(.warn, "Copies are missing", "bring the broker back before a further one fails; Herald goes on")
         case .offsetsPassedOver: row(.warn, "Offsets were passed over", alert: "HeraldOffsetsPassedOver")
 
         case .topicsDrift:

@@ -214,9 +214,15 @@ enum GroupJudgement {
             return Check(name, group, .warning, "\(members), in a rebalance", fix: "look again in a minute")
         }
         guard free.isEmpty else {
+            // Workers see a topic's new partitions, which have its highest numbers, half a minute later.
+            let areNew = free.allSatisfy { partition in
+                taken.contains { $0.topic == partition.topic && $0.partition < partition.partition }
+                    && !taken.contains { $0.topic == partition.topic && $0.partition > partition.partition }
+            }
             return Check(
                 name, group, .warning, "\(members); \(free.count) partitions belong to none of them: \(free.names)",
-                fix: "give all workers the same topics.requests")
+                fix: (areNew ? "if they were just added, workers take them within a minute: look again; else " : "")
+                    + "give all workers the same topics.requests")
         }
         return Check(name, group, .passed, "\(members); each partition has one")
     }
@@ -256,7 +262,9 @@ enum GroupJudgement {
                 [Check(name, worker.address, .passed, "delivers")]
             case .answered(let status) where status.isReady:
                 status.warnings.map {
-                    Check(name, worker.address, .warning, "delivers, and warns: " + $0.what, fix: $0.step)
+                    $0.severity == .bad
+                        ? Check(name, worker.address, .failed, $0.what, fix: $0.step)
+                        : Check(name, worker.address, .warning, "delivers, and warns: " + $0.what, fix: $0.step)
                 }
             case .answered(let status):
                 status.reasons.map {

@@ -36,7 +36,7 @@ extension Engine {
             return
         }
         let slot = production.slot.index
-        if refusals.isAny { noteAccepted(production) }
+        if refusals.isAny { noteAccepted(topic: place(of: production)) }
         if productions.remove(id.index, of: slot) {
             noteDelivered(slot)
             if events[slot].offset != Slot.noOffset {
@@ -78,7 +78,8 @@ extension Engine {
             if failure != .refused, makeSmaller(id.index, production, emits: true, now: now) { return }
             // A record known to be too large is at fault itself, and so is one refused in a batch of its own.
             let tries = productions.noteRefusal(id.index)
-            if tries == (failure == .doesNotFit ? 0 : 1) {
+            let isFirst = tries == (failure == .doesNotFit ? 0 : 1)
+            if isFirst || tries > 0 && refusals.isOut(place(of: production)) {
                 _ = refusals.refused(place(of: production), now: now.monotonic)
             }
             giveUpShrinking(id)
@@ -175,8 +176,11 @@ extension Engine {
         setApart(slot)
         let topic = place(of: production)
         events.setRefusing(slot, topic)
-        if isHopeless, events.countRefusal(slot) == 1, refusals.refused(topic, now: now.monotonic) {
-            holdSuspects(of: topic, now: now)
+        if isHopeless {
+            let isFirst = events.countRefusal(slot) == 1
+            if isFirst || refusals.isOut(topic), refusals.refused(topic, now: now.monotonic) {
+                holdSuspects(of: topic, now: now)
+            }
         }
         if refusals.isOut(topic) {
             committer.suspects.hold(production.slot, until: now.monotonic.advanced(by: TopicRefusals.trialPause))
@@ -215,9 +219,29 @@ extension Engine {
 
 /// Topics that accept no records.
 extension Engine {
-    /// The topic that accepts none of this engine's records, and since when; `nil` without one.
+    /// The topic that accepts none of this engine's records, or hardly any, and since when; `nil` without one.
     public var refusingTopic: (name: String, since: MonotonicTime)? {
         refusals.first.map { (topic(at: $0.topic), $0.since) }
+    }
+
+    /// The topics of the records in the transaction: a broker that allows one of them not does not say which.
+    public var topicsInTransaction: Set<String> {
+        var topics: Set<String> = []
+        for id in committer.members where events.isCurrent(id) {
+            for place in places(of: id.index) { topics.insert(topic(at: place)) }
+        }
+        return topics
+    }
+
+    /// The places of the topics of an event's records.
+    private func places(of slot: Int32) -> Set<Int> {
+        var places: Set<Int> = []
+        var next = productions.first(of: slot)
+        while let index = next {
+            if let production = productions[productions.id(of: index)] { places.insert(place(of: production)) }
+            next = productions.next(behind: index)
+        }
+        return places
     }
 
     /// The place of a record's topic among the written ones.
@@ -244,15 +268,10 @@ extension Engine {
 
     /// Notes that all records of the event are durable.
     mutating func noteAccepted(_ slot: Int32) {
-        var next = productions.first(of: slot)
-        while let index = next {
-            if let production = productions[productions.id(of: index)] { noteAccepted(production) }
-            next = productions.next(behind: index)
-        }
+        for topic in places(of: slot).sorted() { noteAccepted(topic: topic) }
     }
 
-    private mutating func noteAccepted(_ production: Production) {
-        let topic = place(of: production)
+    private mutating func noteAccepted(topic: Int) {
         guard refusals.accepted(topic) else { return }
         committer.suspects.release { id in
             events.isCurrent(id) && events[id.index].refusingTopic == topic

@@ -72,6 +72,8 @@ struct Suspects: Sendable {
     mutating func passed(_ count: Int) {
         doubtful = max(0, doubtful - count)
         step = min(2 * step, .max / 4)
+        // A topic that takes one may take all: those that wait for it are tried without a pause.
+        nextTrial = .distantPast
     }
 
     /// Notes a failed transaction.

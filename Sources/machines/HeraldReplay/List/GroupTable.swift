@@ -32,6 +32,8 @@ package struct GroupTable: Sendable {
         /// How many of the open ones have which reason, and which status.
         fileprivate var reasons: [Int] = Array(repeating: 0, count: DeadLetterReason.allCases.count)
         fileprivate var statuses: [Int64: Int] = [:]
+        /// The first two push services of the open ones.
+        fileprivate var services: Set<String> = []
         /// What is wrong in the open ones that are invalid, where a replay can correct it.
         fileprivate var fields: Set<String> = []
         /// Whether the message itself was too long, which no setting allows.
@@ -57,7 +59,8 @@ package struct GroupTable: Sendable {
                     mixed: statuses.map { ("with status \($0)", $1) }, field: .status, mayHaveArrived: mayHaveArrived)
             }
             return SuggestedAction.text(
-                reason, status: statuses.keys.first, hasLongMessage: hasLongMessage, fields: fields,
+                reason, status: statuses.keys.first, service: services.count == 1 ? services.first : nil,
+                hasLongMessage: hasLongMessage, fields: fields,
                 mayHaveArrived: mayHaveArrived)
         }
     }
@@ -150,6 +153,7 @@ extension GroupTable.Group {
         else { return }
         reasons[index] += times
         if letter.hasLongMessage { hasLongMessage = true }
+        if services.count < 2 { services.formUnion(letter.pushServices) }
         if let status = letter.statusNumber, statuses[status] != nil || statuses.count < Self.statusLimit {
             statuses[status, default: 0] += times
         }

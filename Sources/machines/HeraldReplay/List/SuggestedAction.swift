@@ -3,14 +3,16 @@ internal import HeraldEvents
 /// What an operator does about dead letters of a kind.
 enum SuggestedAction {
     /// - Parameters:
+    ///   - service: the one push service that they are all for; a wrong way to the backend fails the others too.
     ///   - fields: what is wrong in events of which a correction can be replayed, such as `user`.
     ///   - mayHaveArrived: how many may have reached the person: a replay notifies those twice, unless the backend
     ///     recognises them.
     static func text(
-        _ reason: DeadLetterReason, status: Int64?, hasLongMessage: Bool, fields: Set<String>, mayHaveArrived: Int
+        _ reason: DeadLetterReason, status: Int64?, service: String?, hasLongMessage: Bool, fields: Set<String>,
+        mayHaveArrived: Int
     ) -> String {
         // Its own text says the same.
-        doubting(text(reason, status, hasLongMessage, fields), reason == .unanswered ? 0 : mayHaveArrived)
+        doubting(text(reason, status, service, hasLongMessage, fields), reason == .unanswered ? 0 : mayHaveArrived)
     }
 
     /// The same of dead letters that have not one cause.
@@ -33,7 +35,7 @@ enum SuggestedAction {
     }
 
     private static func text(
-        _ reason: DeadLetterReason, _ status: Int64?, _ hasLongMessage: Bool, _ fields: Set<String>
+        _ reason: DeadLetterReason, _ status: Int64?, _ service: String?, _ hasLongMessage: Bool, _ fields: Set<String>
     ) -> String {
         switch reason {
         case .malformed: "fix the producer, which must send them again; then resolve"
@@ -47,7 +49,7 @@ enum SuggestedAction {
                 ? "shorten the message at the producer: \(RecordDecoder.maximumMessageBytes) bytes at most; then resolve; "
                     + "or replay it corrected: --set message=…"
                 : "raise limits.eventBytes and replay, or have the producer send less and resolve"
-        case .rejected: rejected(status)
+        case .rejected: rejected(status, service)
         case .attemptsExhausted: "replay when the backend is well"
         case .timeExhausted: "replay when the backend is well; consider raising retry.maxElapsed"
         case .expired: "resolve: too late to send"
@@ -80,10 +82,14 @@ enum SuggestedAction {
         }
     }
 
-    private static func rejected(_ status: Int64?) -> String {
-        switch status {
-        case 401, 403: "check the user's permission at the backend, then replay"
-        case 404, 405: "check backend.url and backend.path, then replay"
+    private static func rejected(_ status: Int64?, _ service: String?) -> String {
+        let configuration = service.map { "\($0)'s app, credentials and certificate in the backend" }
+        return switch status {
+        case 401, 403:
+            "check the user's permission" + (configuration.map { ", or \($0)" } ?? " at the backend") + ", then replay"
+        case 404, 405:
+            (configuration.map { "check \($0); if the others are not delivered either, " } ?? "check ")
+                + "backend.url and backend.path" + "; then replay"
         case 410: "resolve: the device is gone"
         case 413: "shorten the message at the producer; then resolve"
         case .some(300...399): "set backend.url to where the backend redirects to, then replay"

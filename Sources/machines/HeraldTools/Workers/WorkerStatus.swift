@@ -85,7 +85,8 @@ package struct WorkerStatus: Decodable, Sendable, Equatable {
         Finding(
             key: word(finding.key), finding.severity, title: word(finding.title), text(finding.what),
             place: finding.place.prefix(wordLimit).map(text), since: finding.since, step: text(finding.step),
-            command: words(finding.command), section: word(finding.section))
+            command: words(finding.command), section: word(finding.section),
+            numbers: Dictionary(finding.numbers.prefix(wordLimit).map { (word($0.key), $0.value) }) { $1 })
     }
 
     private static func counts(_ counts: [String: Double]) -> [String: Double] {

@@ -23,7 +23,10 @@ extension LaneClients {
     }
 
     func answers(_ body: (CallToken, inout EndedCall) -> Void) {
-        calls.drain { token, call in body(CallToken(rawValue: token), &call) }
+        calls.drain { token, call in
+            if case .outage = call.result.verdict { outageDetail = call.result.detail }
+            body(CallToken(rawValue: token), &call)
+        }
         if let text = calls.takeIgnoredRetryAfter() { troubles.ignoredRetryAfter(text, now: now.monotonic) }
     }
 
@@ -41,10 +44,13 @@ extension LaneClients {
         switch notice {
         case .outageBegan(let reason):
             let trouble = reason == .tokenUnavailable ? credentials.trouble : nil
+            var fields: LogFields = ["outage": .string(reason.word)]
+            fields["detail"] = outageDetail.map { .string($0) }
+            outageDetail = nil
             logger.error(
                 "outage: \(trouble.map { "there is no access token: \($0)." } ?? reason.finding(status: outage?.status ?? 0).sentence) "
                     + "Nothing is consumed and nothing is lost; the worker resumes by itself.",
-                ["outage": .string(reason.word)])
+                fields)
         case .outageEnded(let reason):
             logger.info("the backend has recovered, resuming", ["outage": .string(reason.word)])
         case .foreignMetadata(let topic, let partition):

@@ -56,6 +56,8 @@ final class LaneClients: LaneIO {
     let pushServiceNames: [[UInt8]]
     @exclusivity(unchecked) var jitter = SplitMix64(seed: .random(in: .min ... .max))
     var credentials: LaneCredentials
+    /// What the latest call said that an outage begins by, such as what is wrong with a certificate.
+    var outageDetail: String?
     var statistics = LaneStatistics()
     private var throttling = Throttling.Client.allCases.map(Throttling.init)
 

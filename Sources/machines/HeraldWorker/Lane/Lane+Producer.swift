@@ -63,18 +63,28 @@ extension Lane {
                 "Herald may not write to \(topic): run "
                     + "\(KafkaPermission(.write, .describe, on: .topic(topic)).command). Nothing is lost.")
         default:
-            reportOnce(error, now: now)
+            reportOnce(error, topic: engine.production(id).map { engine.topic(of: $0) }, now: now)
             engine.failed(id, .other, now: now)
         }
     }
 
     /// Logs refused records, at first and then periodically: a broker that refuses one refuses all.
-    func reportOnce(_ error: KafkaError, now: Moment) {
-        refusal = .init(since: refusal?.since ?? now.monotonic, text: error.words)
+    func reportOnce(_ error: KafkaError, topic: String? = nil, now: Moment) {
+        noteRefusal(error, topic: topic, now: now.monotonic)
         guard error.code != produceTrouble?.code || now.monotonic >= reportAgain else { return }
         produceTrouble = error
         reportAgain = now.monotonic.advanced(by: Self.troubleInterval)
         logger.error("the broker does not accept records, retrying: \(error)")
+    }
+
+    /// Notes that the brokers take no records; what names the topic says more than what follows from it.
+    func noteRefusal(_ error: KafkaError, topic: String?, now: MonotonicTime) {
+        let topic = error.isOfTopic ? topic : nil
+        guard topic != nil || refusal?.topic == nil else { return }
+        let permission = topic.map { KafkaPermission(.write, .describe, on: .topic($0)) } ?? permissionToWrite
+        refusal = .init(
+            since: refusal?.since ?? now, text: error.words,
+            remedy: error.kind == .forbidden ? permission.description : nil, topic: topic)
     }
 
     private func noteRefusal(of id: ProductionID, _ error: KafkaError) {
@@ -112,7 +122,7 @@ extension Lane {
         refusingTopic = topic
         sayRefusalAgain = now.advanced(by: Self.troubleInterval)
         logger.error(
-            "\(topic) takes no record (\(trouble.text)): \(trouble.remedy ?? ""); calls wait, because their outcomes could "
+            "\(topic) refuses nearly all records (\(trouble.text)): \(trouble.remedy ?? ""); calls wait, because their outcomes could "
                 + "not be recorded. Nothing is lost, and Herald goes on by itself.")
     }
 
@@ -142,12 +152,15 @@ extension Lane {
         }
     }
 
+    private var permissionToWrite: KafkaPermission {
+        KafkaPermission(
+            .write, .describe, on: .topic(configuration.topics.results), .topic(configuration.topics.deadLetter))
+    }
+
     /// The remedy when the brokers allow no writing, or do not name the topic.
     var sentenceOfNoWriting: String {
-        let topics = configuration.topics
-        let permission = KafkaPermission(.write, .describe, on: .topic(topics.results), .topic(topics.deadLetter))
-        return "Herald may not write to all of its topics: run \(permission.command), and the same for "
-            + "\(topics.retry).*; nothing is lost."
+        "Herald may not write to all of its topics: run \(permissionToWrite.command), and the same for "
+            + "\(configuration.topics.retry).*; nothing is lost."
     }
 }
 
@@ -162,10 +175,12 @@ struct RecordRefusal {
         at = moment
         text = error.kind == .tooLarge ? "it is too large for its topic: max.message.bytes" : error.words
         remedy =
-            error.code == KafkaError.Code.invalidTimestamp
-            ? "compare the clocks of this machine and of the brokers, and look at the topic's "
-                + "message.timestamp.after.max.ms and message.timestamp.before.max.ms"
-            : error.kind == .tooLarge ? FindingKey.topicsDrift.entry.step
-                : "see what the topic demands with `herald topics plan`"
+            switch error.code {
+            case KafkaError.Code.invalidTimestamp:
+                "compare the clocks of this machine and of the brokers, and look at the topic's "
+                    + "message.timestamp.after.max.ms and message.timestamp.before.max.ms"
+            case _ where error.kind == .tooLarge: FindingKey.topicsDrift.entry.step
+            default: "see what the topic demands with `herald topics plan`"
+            }
     }
 }

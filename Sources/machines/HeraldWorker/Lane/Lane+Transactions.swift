@@ -43,8 +43,10 @@ extension Lane {
         case .committed(let sequence, let error, let outcome):
             if let error {
                 logger.warning("the transaction was not committed: \(error)")
-                if error.code == KafkaError.Code.topicAuthorizationFailed, !hasProduced {
-                    end = .failed(sentenceOfNoWriting)
+                if error.code == KafkaError.Code.topicAuthorizationFailed {
+                    if !hasProduced { end = .failed(sentenceOfNoWriting) }
+                    let topics = engine.topicsInTransaction
+                    noteRefusal(error, topic: topics.count == 1 ? topics.first : nil, now: now.monotonic)
                 }
             } else {
                 hasProduced = true

@@ -24,6 +24,8 @@ public struct LaneMeter: Sendable {
     public internal(set) var losses = 0
     /// Calls in a row that no answer came to; 0 when the latest was answered, or none was made.
     public internal(set) var unansweredCalls = 0
+    /// By push service: the status of the latest answer, and when it came; 0 before any.
+    public internal(set) var latestStatus: [(status: Int, at: MonotonicTime)]
     /// The reason why the latest of them had no answer.
     public internal(set) var lastFailure: CallFailure?
     /// The time at which the latest call ended; `nil` when none has.
@@ -43,6 +45,7 @@ public struct LaneMeter: Sendable {
     /// Nothing yet, with this many push services.
     public init(services: Int) {
         callDurations = Array(repeating: .ofCalls, count: max(1, services))
+        latestStatus = Array(repeating: (0, .distantPast), count: max(1, services))
     }
 
     mutating func callEnded(_ result: CallResult, service: Int, nanoseconds: Int64, now: MonotonicTime) {
@@ -53,6 +56,7 @@ public struct LaneMeter: Sendable {
             lastFailure = failure
         } else {
             unansweredCalls = 0
+            latestStatus[service] = (result.status, now)
             callDurations[service].observe(microseconds: nanoseconds / 1_000)
         }
     }

@@ -1,13 +1,19 @@
 import HeraldCore
-import HeraldEvents
+public import HeraldEvents
 import HeraldTime
 
-/// A push service whose calls all fail temporarily.
+/// A push service none of whose calls gets through.
 public struct FailingService: Sendable, Equatable {
     /// Its name.
     public var name: String
-    /// The number of its failed calls within the time in view.
+    /// The number of its calls within the time in view.
     public var calls: Int
+    /// The end of most of them.
+    public var end: CallEnd
+    /// The status of the latest of all that were answered; 0 when none was.
+    public var status = 0
+    /// Whether calls to others get through, so that the way to the backend is right.
+    public var isAlone = false
 }
 
 /// The ends of each push service's calls over the last minute: pure.
@@ -16,11 +22,13 @@ struct ServiceTrend {
     static let window: Milliseconds = .minutes(1)
     /// The number of calls whose failure, if all fail, is evidence.
     static let leastCalls = 10
+    /// The same of rejected ones, which may be some events' own fault.
+    static let leastRejected = 20
 
-    /// The failed and the other answered calls of each push service, since the beginning.
+    /// The ends of each push service's calls since the beginning, in the order of the counters.
     private struct Sample {
         var at: MonotonicTime
-        var ends: [(failed: Int, others: Int)]
+        var ends: [[Int]]
     }
 
     private var samples: [Sample] = []
@@ -30,12 +38,7 @@ struct ServiceTrend {
         let sample = Sample(
             at: now,
             ends: names.indices.map { service in
-                lanes.reduce((failed: 0, others: 0)) { sum, lane in
-                    CallEnd.allCases.reduce(sum) { sum, end in
-                        let count = lane.counters.calls(end, service: service)
-                        return end.isFailure ? (sum.failed + count, sum.others) : (sum.failed, sum.others + count)
-                    }
-                }
+                CallEnd.allCases.map { end in lanes.reduce(0) { $0 + $1.counters.calls(end, service: service) } }
             })
         samples.append(sample)
         // The newest that is older than the window stays: it is what the window's calls are counted from.
@@ -43,10 +46,54 @@ struct ServiceTrend {
             samples.removeFirst()
         }
         guard let first = samples.first else { return [] }
-        return names.enumerated().compactMap { service, name in
-            let failed = sample.ends[service].failed - first.ends[service].failed
-            let others = sample.ends[service].others - first.ends[service].others
-            return failed >= Self.leastCalls && others == 0 ? FailingService(name: name, calls: failed) : nil
+        let latest = names.indices.map { service in
+            zip(CallEnd.allCases, zip(sample.ends[service], first.ends[service])).map { ($0, count: $1.0 - $1.1) }
         }
+        let alive = latest.map { ends in ends.contains { $0.0 == .answered(.delivered) && $0.count > 0 } }
+        return names.enumerated().compactMap { service, name in
+            // What was not called says nothing.
+            let ends = latest[service].filter { $0.0 != .oversized }
+            let calls = ends.reduce(0) { $0 + $1.count }
+            let isRejected = ends.contains { $0.0 == .answered(.rejected) && $0.count > 0 }
+            guard !alive[service], calls >= (isRejected ? Self.leastRejected : Self.leastCalls),
+                let most = ends.max(by: { $0.count < $1.count })
+            else { return nil }
+            let statuses = lanes.map { $0.meter.latestStatus[service] }.filter { $0.status > 0 }
+            return FailingService(
+                name: name, calls: calls, end: most.0, status: statuses.max { $0.at < $1.at }?.status ?? 0,
+                isAlone: alive.contains(true))
+        }
+    }
+}
+
+extension FailingService {
+    /// What is wrong, and what to do about it.
+    package var finding: Finding {
+        let (how, then) =
+            switch end {
+            case .answered(.rejected): ("were rejected", "its notifications become dead letters")
+            case .answered(.credentials): ("were refused", "its notifications wait or become dead letters")
+            case .throttled: ("were answered with 429", "its notifications are retried later")
+            case .answered, .unanswered, .oversized: ("failed", "its notifications are retried")
+            }
+        let why =
+            switch end {
+            case .unanswered(let failure): " (\(failure.label))"
+            case .throttled, .oversized: ""
+            case .answered: status > 0 ? ", the latest with status \(status)" : ""
+            }
+        let isRefusal = [.answered(.rejected), .answered(.credentials)].contains(end)
+        return Finding(
+            .pushServiceFailing, title: "\(name) delivers nothing",
+            "all \(calls) calls to \(name) within the last minute \(how)\(why); \(then)"
+                + (isAlone ? ", and the others go on" : ""),
+            place: [name],
+            step: !isRefusal
+                ? nil
+                : isAlone
+                    ? "check \(name)'s app, credentials and certificate in the backend: the others get through; then replay "
+                        + "its dead letters"
+                    : "check backend.url and backend.path, and \(name) in the backend; then replay its dead letters",
+            numbers: ["calls": calls, "status": status])
     }
 }

@@ -126,8 +126,12 @@ public struct ClusterReport: Sendable, Equatable {
     public var silentBrokers: [ClusterMetadata.Broker] = []
     /// Push services of which every call of the last minute failed.
     public var failingServices: [FailingService] = []
-    /// Partitions that cannot be written or read because too few of their brokers answer.
+    /// Partitions that cannot be written because too few of their brokers answer.
     public var unusable: [TopicPartition] = []
+    /// Those of them that cannot be read either, because their leader does not answer.
+    public var unreadable: [TopicPartition] = []
+    /// Partitions with a leader and fewer copies in step than they should have.
+    public var underReplicated: [TopicPartition] = []
     /// Partitions of request topics whose events are not taken, for no known reason.
     public var standingStill: [TopicPartition] = []
     /// For how long they have not been taken, at least.

@@ -32,17 +32,16 @@ public struct OpenTransaction: Sendable, Equatable {
 
     /// The stuck records, for the middle of a sentence.
     public var words: String {
-        "\(partition) can be read up to offset \(offset) alone, behind which a transaction has been open \(isAtLeast ? "at least " : "")"
-            + "since \(RFC3339.text(since)) and \(end - offset == 1 ? "1 offset waits" : "\(end - offset) offsets wait")"
+        "\(partition): \(end - offset == 1 ? "1 offset waits" : "\(end - offset) offsets wait") from \(offset) on behind a "
+            + "transaction that has been open \(isAtLeast ? "at least " : "")since \(RFC3339.text(since))"
     }
 
     /// The way to end it, for the middle of a sentence.
     public var remedy: String {
         let place = "--topic \(partition.topic) --partition \(partition.partition)"
-        return "the brokers abort a dead publisher's by \(RFC3339.text(since.advanced(by: Self.longest))) "
-            + "(transaction.max.timeout.ms, 15 min unless set); `kafka-transactions.sh --bootstrap-server BROKER "
-            + "describe-producers \(place)` (or find-hanging, of one that they forgot) names it, and `abort \(place) "
-            + "--start-offset \(offset)` ends it now"
+        return "wait: the brokers abort a dead publisher's by \(RFC3339.text(since.advanced(by: Self.longest))) "
+            + "(transaction.max.timeout.ms, 15 min unless set); or end it: `kafka-transactions.sh --bootstrap-server BROKER "
+            + "abort \(place) --start-offset \(offset)`"
     }
 }
 

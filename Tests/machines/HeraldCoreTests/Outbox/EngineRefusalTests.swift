@@ -73,6 +73,30 @@ struct EngineRefusalTests {
         #expect(harness.calls.count == 20)
     }
 
+    @Test("a topic that takes one of ten is named and holds calls until mended; one in two is no evidence")
+    func nearlyAll() {
+        for (share, isOut) in [(10, true), (2, false)] {
+            let harness = EngineHarness.atomic { $0.maxInFlight = 200 }
+            harness.settle(100)
+            let culprits: (ProductionID) -> Bool = { id in
+                harness.engine.production(id).map { Int($0.slot.index) % share != 0 } ?? false
+            }
+            _ = play(harness, for: 5_000, culprits: culprits)
+            #expect((harness.engine.refusingTopic != nil) == isOut, "one of \(share)")
+            #expect(harness.engine.load.events >= (isOut ? 90 : 50))
+            for number in 0..<20 { harness.event("late-\(number)") }
+            #expect(isOut ? harness.calls.count <= 1 : harness.calls.count == 20)
+            while !harness.calls.isEmpty { harness.answer(200) }
+
+            // Repaired: the few that wait are enough to show it.
+            _ = play(harness, for: 70_000) { _ in false }
+            #expect(harness.engine.refusingTopic == nil)
+            while !harness.calls.isEmpty { harness.answer(200) }
+            _ = play(harness, for: 3_000) { _ in false }
+            #expect(harness.engine.load.events == 0)
+        }
+    }
+
     @Test("many culprits in a row do not delay the next event")
     func falseAlarm() {
         let harness = EngineHarness.atomic { $0.maxInFlight = 100 }

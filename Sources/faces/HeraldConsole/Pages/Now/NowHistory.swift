@@ -72,7 +72,7 @@ struct NowHistory: Sendable {
                 if isWanted { calls.ends[series.end, default: 0] += rate * max(seconds, 1) }
                 calls.lastAt[series.end] = calls.lastAt[series.end] ?? point.at
                 if ServiceCalls.isDelivered(series.end) { dated.insert(series.service) }
-                if ServiceCalls.isFailing(series.end), !dated.contains(series.service) {
+                if ServiceCalls.isUndelivered(series.end), !dated.contains(series.service) {
                     calls.nothingSince = point.at
                 }
                 found[series.service] = calls

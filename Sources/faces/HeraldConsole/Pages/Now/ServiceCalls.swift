@@ -21,6 +21,9 @@ struct ServiceCalls: Sendable, Equatable {
     /// Whether calls that end so fail for now; of an end that only a newer worker knows, that is likely.
     static func isFailing(_ end: String) -> Bool { CallEnd(word: end)?.isFailure ?? true }
 
+    /// Whether a call that ends so, for whatever reason, delivers nothing.
+    static func isUndelivered(_ end: String) -> Bool { !isDelivered(end) && CallEnd(word: end) != .oversized }
+
     /// Whether the backend may have done what such a call asked for.
     static func mayHaveArrived(_ end: String) -> Bool {
         if case .unanswered(let failure)? = CallEnd(word: end) { failure.mayHaveArrived } else { false }
@@ -36,5 +39,10 @@ struct ServiceCalls: Sendable, Equatable {
         return total > 0 ? ends.reduce(0) { $0 + (isMeant($1.key) ? $1.value : 0) } / total : 0
     }
 
-    var isDead: Bool { total >= Self.leastDead && share(Self.isFailing) >= 1 }
+    /// Whether nothing gets through, and that is not some rejected events' own fault.
+    var isDead: Bool {
+        guard share(Self.isDelivered) == 0 else { return false }
+        let calls = ends.reduce(0) { $0 + (Self.isUndelivered($1.key) ? $1.value : 0) }
+        return calls >= (share { CallEnd(word: $0) == .answered(.rejected) } > 0 ? Self.leastCount : Self.leastDead)
+    }
 }

@@ -23,7 +23,7 @@ extension VerdictRules {
 
     var calls: [ToldFinding] {
         guard !isInOutage else { return [] }
-        let dead = known.filter { $0.calls.isDead && !isOver($0.calls, ServiceCalls.isFailing) }
+        let dead = known.filter { $0.calls.isDead && !isOver($0.calls, ServiceCalls.isUndelivered) }
         let alive = known.filter { one in
             one.calls.total >= ServiceCalls.leastCount && !dead.contains { $0.service == one.service }
         }
@@ -69,6 +69,20 @@ extension VerdictRules {
 
     private static let failing = Trouble(
         key: .callsFail, limit: failingShare, words: "fail", isMeant: ServiceCalls.isFailing)
+    /// What most of them do, of calls none of which gets through.
+    private static func undelivered(_ calls: [Calls]) -> Trouble {
+        let ends = calls.flatMap(\.calls.ends).sorted { $0.value > $1.value }.map(\.key)
+        var trouble = failing
+        trouble.isMeant = ServiceCalls.isUndelivered
+        switch ends.first.flatMap(CallEnd.init) {
+        case .answered(.rejected): trouble.words = "are rejected"
+        case .answered(.credentials): trouble.words = refused.words
+        case .throttled: trouble.words = throttled.words
+        default: break
+        }
+        return trouble
+    }
+
     private static let throttled = Trouble(
         key: .throttled, limit: throttledShare, words: "are answered with 429"
     ) { CallEnd(word: $0) == .throttled }
@@ -116,7 +130,11 @@ extension VerdictRules {
         let byCampaign = Dictionary(grouping: calls) { campaign($0.service) }
         return byCampaign.sorted { ($0.key ?? "") < ($1.key ?? "") }.map { campaign, calls in
             let services = calls.map(\.service)
-            let (words, since) = (words(calls, Self.failing), calls.compactMap(since).min())
+            let (words, since) = (words(calls, Self.undelivered(calls)), calls.compactMap(since).min())
+            // Workers know the status, and what to do about it.
+            let warnings = statuses.flatMap(\.warnings).filter {
+                $0.key == FindingKey.pushServiceFailing.rawValue && !services.filter($0.place.contains).isEmpty
+            }
             var told =
                 campaign.map { name in
                     self.campaign(
@@ -124,10 +142,17 @@ extension VerdictRules {
                         title: "Campaign \(SafeText.escaped(name)): \(Self.deliverNothing(services))", words,
                         since: since)
                 }
-                ?? ToldFinding(.pushServiceFailing, title: Self.deliverNothing(services), words, since: since)
+                ?? ToldFinding(
+                    .pushServiceFailing, title: Self.deliverNothing(services), words, since: since,
+                    step: warnings.first?.step)
             // Several have something in common only if that is the same.
             let why = Set(services.map { situation.deadPatterns[$0]?.phrases(without: .service) ?? [] })
             told.traits = why.count == 1 ? why.first ?? [] : []
+            if told.traits.isEmpty, services.count == 1,
+                let status = warnings.lazy.compactMap({ $0.numbers["status"] }).first(where: { $0 > 0 })
+            {
+                told.traits = ["the latest with status \(status)"]
+            }
             told.isSinceBound = calls.contains { $0.calls.mayBeOlder }
             return told
         }

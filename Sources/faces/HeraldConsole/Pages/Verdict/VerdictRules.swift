@@ -113,7 +113,8 @@ struct VerdictRules {
     /// What workers find, each kind once, however many find it.
     private func told(besides brokers: [ToldFinding]) -> [ToldFinding] {
         var found: [Finding] = []
-        for finding in statuses.flatMap({ $0.reasons + $0.warnings })
+        // What keeps a worker from delivering stands before what others warn of.
+        for finding in statuses.flatMap(\.reasons) + statuses.flatMap(\.warnings)
         where !found.contains(where: { $0.key == finding.key }) {
             found.append(finding)
         }
@@ -135,11 +136,13 @@ struct VerdictRules {
 
     private func tell(_ finding: Finding) -> ToldFinding {
         func has(_ finding: Finding) -> (Finding) -> Bool { { $0.key == finding.key } }
-        let kept = statuses.count { $0.reasons.contains(where: has(finding)) }
+        let kept = situation.workers.filter { $0.status?.reasons.contains(where: has(finding)) == true }
         var told = ToldFinding(finding, waiting: waiting)
-        if kept > 0, kept < statuses.count {
-            told.finding.severity = .warn
-            told.finding.what = "\(kept) of \(statuses.count) workers: \(finding.what)"
+        if !kept.isEmpty, kept.count < statuses.count {
+            // Where none delivers, it is no better because others are kept from it by something else.
+            if isAnyReady { told.finding.severity = .warn }
+            let count = isAnyReady ? "\(kept.count) of \(statuses.count) workers (\(names(kept)))" : names(kept)
+            told.finding.what = "\(count): \(finding.what)"
         }
         let since = statuses.flatMap { $0.reasons + $0.warnings }.filter(has(finding)).compactMap(\.since).min()
         told.finding.since = since.flatMap { $0 <= situation.now ? $0 : nil }
@@ -151,6 +154,11 @@ struct VerdictRules {
         return told
     }
 
+    private func names(_ workers: [WorkerObservation]) -> String {
+        workers.prefix(Self.namesShown).map(\.address).joined(separator: ", ")
+            + (workers.count > Self.namesShown ? " …" : "")
+    }
+
     private var silence: [ToldFinding] {
         // Without members it is clear why.
         guard !isGroupEmpty, !situation.group.isOutOfReach || !statuses.isEmpty else { return [] }
@@ -158,7 +166,7 @@ struct VerdictRules {
         return [false, true].compactMap { isOlder in
             let concerned = silent.filter { $0.silence?.isOlder == isOlder }
             guard let reason = concerned.first?.silence?.reason else { return nil }
-            let names = concerned.prefix(Self.namesShown).map(\.address).joined(separator: ", ")
+            let names = names(concerned)
             let count =
                 statuses.isEmpty && !isOlder
                 ? "no worker answers"

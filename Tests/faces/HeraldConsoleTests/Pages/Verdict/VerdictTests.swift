@@ -207,12 +207,12 @@ struct VerdictTests {
             ]),
         Case(
             "an outage of one of two", .warn,
-            "Outage: 1 of 2 workers: most calls to the backend fail, the latest with status 503",
+            "Outage: 1 of 2 workers (b:1): most calls to the backend fail, the latest with status 503",
             section: "outage-breaker", workers: [worker("a:1"), worker("b:1", [breaker])]),
         Case(
-            "two opinions of workers that do not deliver", .warn,
-            "Outage: 1 of 2 workers: most calls to the backend fail, the latest with status 503",
-            others: ["Starting: 1 of 2 workers: the worker is starting and its lanes consume no records yet"],
+            "two opinions of workers that do not deliver", .bad,
+            "Outage: a:1: most calls to the backend fail, the latest with status 503",
+            others: ["Starting: b:1: the worker is starting and its lanes consume no records yet"],
             workers: [
                 worker("a:1", [breaker]),
                 worker("b:1", [Finding(.starting, "the worker is starting and its lanes consume no records yet")]),
@@ -289,7 +289,7 @@ struct VerdictTests {
             "The console reaches no broker: gone", workers: [worker()],
             group: .unreachable("gone", last: group())),
         Case(
-            "a worker alone is cut off", .warn, "Brokers unreachable: 1 of 2 workers: no broker answers (x: y)",
+            "a worker alone is cut off", .warn, "Brokers unreachable: 1 of 2 workers (b:1): no broker answers (x: y)",
             section: "heraldbrokersunreachable",
             workers: [
                 worker("a:1"),
@@ -551,6 +551,40 @@ struct VerdictTests {
             verdict.first.sentence(now: Self.now)
                 == "apns and wns deliver nothing: 100 % of the calls for apns and wns fail")
         #expect(verdict.others.isEmpty && verdict.first.key == "push-service-failing")
+    }
+
+    @Test("says how a push service's calls end that are all rejected, with the worker's status and step")
+    func rejectedService() {
+        var situation = Self.situation(ServiceCalls(ends: ["rejected": 19]), retrying: 0)
+        #expect(Verdict(situation).first.key != "push-service-failing", "that may be the events' own fault")
+        situation = Self.situation(ServiceCalls(ends: ["rejected": 20]), retrying: 0)
+        situation.workers = [
+            Self.worker(warnings: [
+                Finding(
+                    .pushServiceFailing, "all calls were rejected", place: ["wns"], step: "check wns's app",
+                    numbers: ["status": 404])
+            ])
+        ]
+        let verdict = Verdict(situation)
+        #expect(
+            verdict.first.sentence(now: Self.now)
+                == "wns delivers nothing: 100 % of wns's calls are rejected; the latest with status 404")
+        #expect(verdict.first.finding.step == "check wns's app")
+    }
+
+    @Test("names what keeps a worker from delivering before what another warns of")
+    func order() {
+        let fault = Finding(.publisherFaults, "records have no key", step: "set it")
+        let silent = Finding(.backendUnreachable, "the last 5 calls had no answer")
+        let situation = Situation(
+            now: Self.now, workers: [Self.worker("a:1", warnings: [fault]), Self.worker("b:1", [silent])],
+            group: .known(Self.group()))
+        let verdict = Verdict(situation)
+        #expect(
+            ([verdict.first] + verdict.others).map { $0.sentence(now: Self.now) } == [
+                "Degraded: 1 of 2 workers (b:1): the last 5 calls had no answer",
+                "Events are published wrongly: records have no key",
+            ])
     }
 
     @Test("names a new cause of dead letters before an older one, each with its own beginning")

@@ -1,0 +1,71 @@
+import Foundation
+import HeraldSandbox
+import TestSupport
+import Testing
+
+/// Nights in which a part fails, and the rest goes on.
+@Suite("Nights of partial faults", .ownKafka("Nights of partial faults"), .hangLimit)
+struct FaultNightsTests {
+    /// Two events of a round, for two push services.
+    private static func both(_ prefix: String) -> (Int) -> [Publication] {
+        { round in
+            ["apns", "gcm"].map {
+                Publication(id: "\(prefix)\(round)-\($0)", user: "\(prefix)-\(round)-\($0)", pns: [$0])
+            }
+        }
+    }
+
+    @Test("All calls for gcm get 404: verdict, /readyz, doctor, list and plan name it, and what to check")
+    func rejectedWhole() async throws {
+        try await Night.run(Fixture.Plan()) { night in
+            let fixture = night.fixture
+            fixture.backend.misbehave([.status(404) { $0.pns = "gcm" }])
+            let told = try await night.verdict("push-service-failing", publishing: Self.both("n")) { state, sentence in
+                state == "bad" && sentence.hasPrefix("gcm delivers nothing") && sentence.contains("404")
+            }
+            #expect(told.sentence.contains("100 % of gcm's calls are rejected"), "\(told.sentence)")
+            let page = try await night.worker.page("/readyz")
+            #expect(page.status == 200 && page.text.contains("calls to gcm within the last minute were rejected"))
+            let doctor = try await fixture.tool("doctor", "--only", "kafka")
+            #expect(doctor.status == 1 && !doctor.output.contains("delivers, and warns: all"), "\(doctor.output)")
+            let step = (told.answer["next"] as? [String: Any])?["sentence"] as? String ?? ""
+            for output in [step, doctor.output, try await fixture.dlq("list").output] {
+                #expect(output.contains("gcm's app, credentials and certificate in the backend"), "\(output)")
+            }
+            let plan = try await ConsoleClient(fixture, "--allow-changes")
+            // Another console has to see calls fail first.
+            let other = Night(fixture: fixture, worker: night.worker, console: plan)
+            try await other.verdict("push-service-failing", publishing: Self.both("p")) { state, _ in state == "bad" }
+            let warnings = try await plan.plan(#"{"filter":{"where":"pns = 'gcm'"}}"#).plan["warnings"] as? [String]
+            #expect(warnings?.contains { $0.hasPrefix("gcm fails 100 % right now") } == true, "\(warnings ?? [])")
+
+            fixture.backend.misbehave([])
+            let resolved = try await fixture.dlq("resolve", "--where", "pns = 'gcm'", "--yes")
+            #expect(resolved.status == 0, "\(resolved.output)")
+            try await night.verdict("delivering", publishing: Self.both("w")) { state, _ in state == "good" }
+        }
+    }
+
+    @Test("A worker is frozen: the verdict names it within seconds, others take over, and all ends well")
+    func frozen() async throws {
+        var plan = Fixture.Plan()
+        plan.settings["kafka.properties"] = Fixture.shortSession
+        try await Night.run(plan) { night in
+            let fixture = night.fixture
+            let other = try await fixture.startWorker(changing: ["admin.listen": "127.0.0.1:0"])
+            let place = "127.0.0.1:\(try await other.adminPort())"
+            try await other.waitUntilReady()
+            try await night.verdict("delivering", publishing: Self.both("a"))
+            other.pause()
+            let told = try await night.verdict("silent", publishing: nil) { $1.contains(place) }
+            #expect(told.sentence.contains("1 of 2 workers does not answer"), "\(told.sentence)")
+            let count = try fixture.results.count
+            try await fixture.publish((0..<40).map { Publication(id: "f\($0)", user: "frozen-\($0)") })
+            try await fixture.waitForResults(count + 40, within: 60)
+            let doctor = try await fixture.tool("doctor", "--only", "kafka")
+            #expect(!doctor.output.contains("panic") && doctor.status <= 1, "\(doctor.output)")
+            other.resume()
+            try await night.verdict("delivering", publishing: nil) { state, _ in state == "good" }
+        }
+    }
+}
