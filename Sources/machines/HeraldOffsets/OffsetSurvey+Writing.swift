@@ -14,8 +14,8 @@ extension OffsetSurvey {
         let starts = partitions.map { ($0.partition, offset: $0.begin) }
         let names = Set(starts.map(\.0.topic)).sorted().joined(separator: ", ")
         return try ToolFailure.reading(names) { () throws(KafkaError) in
-            try reader.consumer.firstRecords(from: starts, within: limit, countsFromOrigin: false)
-        }.compactMapValues { if case .published(let moment) = $0 { moment } else { nil } }
+            try reader.consumer.recordsAhead(of: starts, within: limit, countsFromOrigin: false)
+        }.compactMapValues { if case .published(let moment) = $0.first { moment } else { nil } }
     }
 
     /// Writes offsets with their metadata, and the audit entry that says who did it: one transaction.
