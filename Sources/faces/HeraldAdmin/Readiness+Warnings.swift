@@ -11,7 +11,8 @@ extension Readiness {
     private static let passedOverAge: Milliseconds = .hours(12)
 
     var warnings: [Finding] {
-        failing + throttling + [stranger, transaction, refused, growth, faults, passedOver, report.cluster.drift].compactMap { $0 }
+        failing + throttling
+            + [stranger, transaction, refused, growth, faults, passedOver, report.cluster.drift].compactMap { $0 }
     }
 
     /// Push services of which every call fails; in an outage that says why.

@@ -165,7 +165,8 @@ struct RecordRefusal {
             error.code == KafkaError.Code.invalidTimestamp
             ? "compare the clocks of this machine and of the brokers, and look at the topic's "
                 + "message.timestamp.after.max.ms and message.timestamp.before.max.ms"
-            : error.kind == .tooLarge ? FindingKey.topicsDrift.entry.step
+            : error.kind == .tooLarge
+                ? FindingKey.topicsDrift.entry.step
                 : "see what the topic demands with `herald topics plan`"
     }
 }
