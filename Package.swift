@@ -144,7 +144,8 @@ let package = Package(
         module(
             "machines", "HeraldTools",
             [
-                "HeraldBytes", "HeraldCore", "HeraldDriver", "HeraldEvents", "HeraldHTTP", "HeraldKafka", "HeraldKernel",
+                "HeraldBytes", "HeraldCore", "HeraldDriver", "HeraldEvents", "HeraldHTTP", "HeraldKafka",
+                "HeraldKernel",
                 "HeraldText", "HeraldThreads", "HeraldTime",
             ]),
         module(
@@ -306,7 +307,8 @@ let package = Package(
         tests(
             "faces/HeraldAdminTests", "HeraldAdminTests",
             [
-                "HeraldAdmin", "HeraldBackend", "HeraldCore", "HeraldDriver", "HeraldEvents", "HeraldHTTP", "HeraldKafka",
+                "HeraldAdmin", "HeraldBackend", "HeraldCore", "HeraldDriver", "HeraldEvents", "HeraldHTTP",
+                "HeraldKafka",
                 "HeraldTelemetry", "HeraldThreads", "HeraldTime", "HeraldTools", "HeraldWorker",
             ]),
         tests(
@@ -347,7 +349,8 @@ let package = Package(
         tests(
             "faces/HeraldDoctorTests", "HeraldDoctorTests",
             [
-                "HeraldBackend", "HeraldDoctor", "HeraldDriver", "HeraldEvents", "HeraldHTTP", "HeraldHub", "HeraldKafka",
+                "HeraldBackend", "HeraldDoctor", "HeraldDriver", "HeraldEvents", "HeraldHTTP", "HeraldHub",
+                "HeraldKafka",
                 "HeraldSandbox", "HeraldText", "HeraldThreads", "HeraldTime", "HeraldTools",
             ]),
         tests(

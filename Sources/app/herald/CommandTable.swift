@@ -40,7 +40,7 @@ enum CommandTable {
             "topics", "Compare Herald's topics with the settings, create and change them.",
             [TopicsPlanCommand.self, TopicsApplyCommand.self, TopicsCheckCommand.self]),
         .group(
-            "offsets", "Show where the workers' group stands, and restore offsets that were lost, or skip lost records.",
+            "offsets", "Show where the workers' group stands, restore lost offsets, and skip lost records.",
             [OffsetsShowCommand.self, OffsetsRestoreCommand.self, OffsetsSkipLostCommand.self]),
         .command(InitCommand.self),
         .command(DoctorCommand.self),

@@ -39,7 +39,7 @@ package struct LostRecords: Sendable, Equatable {
         places.isEmpty
             ? nil
             : Finding(
-                .recordsLost, words, place: places.map(\.partition.description), since: places.compactMap(\.since).min(),
-                numbers: ["records": Int(count), "partitions": places.count])
+                .recordsLost, words, place: places.map(\.partition.description),
+                since: places.compactMap(\.since).min(), numbers: ["records": Int(count), "partitions": places.count])
     }
 }

@@ -66,9 +66,9 @@ package struct Account: Sendable {
     /// The first of those that are missing, in the order of their places.
     package private(set) var missing: [MissingNotification] = []
     package var tombstones = 0
-    /// Records that were deleted before they were read: those that the workers still wait for, and those that an operator
-    /// has skipped. Nobody knows what they asked for.
+    /// Records that were deleted before they were read, of partitions that wait for that reason.
     package var lost = LostRecords([])
+    /// The same, where an operator has skipped them.
     package var skipped = 0
     /// What could not be read, a phrase each.
     package var gaps: [String] = []

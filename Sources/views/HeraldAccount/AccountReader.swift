@@ -162,10 +162,12 @@ package struct AccountReader: Sendable {
         let topic = try? reach.topics([topics.audit], admin).topics.first { $0.error == nil }
         let places = topic?.partitions.map { TopicPartition(topic: topics.audit, partition: $0.id) } ?? []
         var reading = Reading()
-        _ = try? read(places, from: { _ in start }, &reading, { _, _ in true }) { message, _ in
-            let entry = message.valueCopy.flatMap { try? JSONDecoder().decode(AuditEntry.self, from: Data($0)) }
-            count += entry?.skippedCount ?? 0
-        }
+        _ = try? read(
+            places, from: { _ in start }, &reading, { _, _ in true },
+            { message, _ in
+                let entry = message.valueCopy.flatMap { try? JSONDecoder().decode(AuditEntry.self, from: Data($0)) }
+                count += entry?.skippedCount ?? 0
+            })
         return count
     }
 

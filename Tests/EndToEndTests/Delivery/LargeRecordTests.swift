@@ -69,6 +69,9 @@ struct LargeRecordTests {
         var plan = Fixture.Plan()
         plan.settings = ["delivery.guarantee": guarantee, "retry.immediate": "0", "retry.delays": "[1s]"]
         plan.misbehaviour = [.status(400) { $0.user = "refused" }, .status(503) { $0.user = "failing" }]
+        for topic in ["notifications.retry.1s", "notifications.dead-letter"] {
+            plan.topicConfigurations[topic] = ["max.message.bytes": "1048588"]
+        }
         try await Fixture.run(plan) { fixture in
             // A topic accepts 1 048 588 bytes; these leave some 300 of them.
             let records = [

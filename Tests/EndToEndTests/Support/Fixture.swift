@@ -124,6 +124,7 @@ final class Fixture: Sendable {
     private static func configuration(of topic: String) -> [String: String] {
         switch topic {
         case "notifications.campaigns", "notifications.dead-letter.state": ["cleanup.policy": "compact"]
+        case "notifications", "notifications.bulk": ["compression.type": "uncompressed"]
         case "notifications.audit": ["retention.ms": "31536000000"]
         case "notifications.dead-letter": ["max.message.bytes": "1064972"]
         case _ where topic.hasPrefix("notifications.retry."): ["max.message.bytes": "1064972"]

@@ -66,7 +66,9 @@ struct ReadinessTests {
             part: "9 records of notifications/0, notifications/1 were deleted before they were read: lengthen"
         ) {
             let other = TopicPartition(topic: "notifications", partition: 1)
-            $0.lanes[0].lostRecords = [.init(partition: Reports.partition, count: 7), .init(partition: other, count: 2)]
+            $0.lanes[0].lostRecords = [
+                .init(partition: Reports.partition, count: 7), .init(partition: other, count: 2),
+            ]
         },
         Case(
             reason: .tooFewBrokers,

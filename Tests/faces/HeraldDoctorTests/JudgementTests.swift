@@ -1,4 +1,3 @@
-@testable import HeraldDriver
 import HeraldEvents
 import HeraldHTTP
 import HeraldText
@@ -7,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import HeraldDoctor
+@testable import HeraldDriver
 @testable import HeraldKafka
 @testable import HeraldTools
 
@@ -89,7 +89,8 @@ struct JudgementTests {
     func differences() {
         func verdict(_ property: TopicProperty, _ action: TopicPlan.Action, stops: Bool = false) -> Verdict {
             var judgement = TopicJudgement()
-            var step = TopicPlan.Step(topic: "t", property: property, now: "1", wanted: "2", action: action, note: "why")
+            var step = TopicPlan.Step(
+                topic: "t", property: property, now: "1", wanted: "2", action: action, note: "why")
             step.stopsWriting = stops
             judgement.judge(step, servers: "a:1")
             return judgement.verdict

@@ -135,7 +135,7 @@ struct LaneAssignmentTests {
         }
     }
 
-    @Test("A partition with lost records is held alone, reported, and taken up when the group stands behind them")
+    @Test("A partition with lost records is held alone and reported, until the group stands behind them")
     func recordsLost() {
         let fixture = assigned([start(5), start(7, number: 1)])
         fixture.turn()

@@ -125,12 +125,12 @@ package struct TopicPlan: Sendable, Equatable {
         }
         guard let inSync = state.number(.minInSyncReplicas) else { return }
         switch (inSync, Int64(state.replication)) {
-        case let (inSync, copies) where inSync > copies:
+        case (let inSync, let copies) where inSync > copies:
             add(
                 topic, .minInSyncReplicas, now: String(inSync), wanted: String(max(1, copies - 1)), .byHand,
                 "no record can be written: more in-sync copies are demanded than there are copies")
             steps[steps.count - 1].stopsWriting = true
-        case let (inSync, copies) where copies >= 3 && (inSync < 2 || inSync == copies):
+        case (let inSync, let copies) where copies >= 3 && (inSync < 2 || inSync == copies):
             add(
                 topic, .minInSyncReplicas, now: String(inSync), wanted: "2", .change,
                 inSync < 2

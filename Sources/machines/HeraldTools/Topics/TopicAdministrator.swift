@@ -1,5 +1,5 @@
-internal import HeraldEvents
 package import HeraldDriver
+internal import HeraldEvents
 package import HeraldKafka
 import HeraldTime
 

@@ -55,7 +55,9 @@ final class TroubleLog: Sendable {
     }
 
     /// Logs that topics are not as the settings want them, each time that it is another matter.
-    func drift(_ finding: Finding) { warn(finding.sentence, ["topics": .string(finding.place.joined(separator: ", "))]) }
+    func drift(_ finding: Finding) {
+        warn(finding.sentence, ["topics": .string(finding.place.joined(separator: ", "))])
+    }
 
     /// Counts news, and logs the lines that are due.
     func note(_ news: [(reason: Reason, count: Int)], now: MonotonicTime) {

@@ -77,7 +77,8 @@ extension [PassedOver] {
         let names = others.prefix(Self.listed).map(\.summary).joined(separator: ", ")
         return Finding(
             .offsetsPassedOver, first.what + (others.isEmpty ? "" : "; the same happened in \(names)\(more)"),
-            place: map { "\($0.topic)/\($0.partition)" }, step: first.step(in: group, of: filter { $0.cause == first.cause }),
+            place: map { "\($0.topic)/\($0.partition)" },
+            step: first.step(in: group, of: filter { $0.cause == first.cause }),
             numbers: ["passedOver": reduce(0) { $0 + $1.count }, "unknown": reduce(0) { $0 + $1.unknown }])
     }
 }

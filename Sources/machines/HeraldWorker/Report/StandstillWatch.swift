@@ -35,7 +35,8 @@ struct StandstillWatch: Sendable {
         var seen: [TopicPartition: Place] = [:]
         var (still, silent): ([TopicPartition], [TopicPartition]) = ([], [])
         for lane in lanes where lane.phase == .taking && lane.outage == nil && !lane.hasEnded {
-            let waiting = Set(lane.withoutOffsets + lane.lookedUp + lane.unanswered.map(\.partition)
+            let waiting = Set(
+                lane.withoutOffsets + lane.lookedUp + lane.unanswered.map(\.partition)
                     + lane.lostRecords.map(\.partition))
             for report in lane.partitions where report.delay == nil && !waiting.contains(report.partition) {
                 guard let done = report.done, let next = report.next, let end = ends[report.partition], end > done
