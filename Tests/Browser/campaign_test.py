@@ -255,8 +255,10 @@ class CampaignTest(ConsoleTest):
         self.assert_accessible()
         self.confirm()
         self.browser.wait_for_text("1 notification is left to its retries.")
+        self.fixture.forget_calls()
         self.fixture.misbehave()
-        self.browser.wait(lambda: "user-7" in self.users(), "the last one was not called")
+        self.browser.wait_for_text("Nothing will change any more, but by replays.")
+        self.assertEqual(self.users()[-1], "user-7", "no later test has a call of this one")
 
     @gate
     def test_voided_preview(self):
