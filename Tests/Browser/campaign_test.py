@@ -109,11 +109,11 @@ class CampaignTest(ConsoleTest):
     def test_tab_is_closed(self):
         """A campaign goes on when its tab is closed, and is found again in another one"""
         self.hold_calls()
-        self.fill_in("winter", begin_with="40")
+        self.fill_in("winter", begin_with="5")
         self.browser.press("Start it")
         self.confirm(typed="120")
         self.browser.wait(lambda: self.browser.path == "/campaigns/winter", "the campaign was not started")
-        self.browser.wait(lambda: len(self.users()) == 40, "the first step was not called")
+        self.browser.wait(lambda: len(self.users()) == 5, "the first step was not called")
         self.browser.close_tab()
         self.fixture.misbehave()
         self.browser.open(self.fixture, "/campaigns")
