@@ -170,7 +170,7 @@ struct CampaignStatusTests {
         }
     }
 
-    @Test("A campaign whose publisher is gone is stopped since then, and one that is alive, paused or published is not")
+    @Test("A campaign whose publisher is gone is stopped since then; one that is paused or published is not")
     func stopped() {
         let partly = Samples.progress(recipients: 300, published: 100, isComplete: false)
         #expect(status(Samples.campaign(progress: partly), after: 19).state == .running)
