@@ -42,6 +42,8 @@ final class BrokerMonitor: Sendable {
     private let report = Guarded(ClusterReport())
     /// The topics at the latest answer.
     private let topics = Guarded([ClusterMetadata.Topic]())
+    /// Where each broker was when the cluster named it last: of one that is gone it says the number alone.
+    private let places = Guarded([Int32: ClusterMetadata.Broker]())
     private let end: Wakeup
     private let isStopping = Guarded(false)
 
@@ -199,14 +201,14 @@ final class BrokerMonitor: Sendable {
             let unusable = shortage.look(
                 at: topics, silent: Set(silent.map(\.id)), copies: limits.copies, now: SystemClock.monotonic())
             let missing = Set(silent.map(\.id))
-            func places(_ isMeant: (ClusterMetadata.Partition) -> Bool) -> [TopicPartition] {
+            func led(_ isMeant: (ClusterMetadata.Partition) -> Bool) -> [TopicPartition] {
                 topics.flatMap { topic in
                     topic.partitions.filter { $0.leader != nil && isMeant($0) }
                         .map { TopicPartition(topic: topic.name, partition: $0.id) }
                 }
             }
-            let silentlyLed = Set(places { $0.leader.map(missing.contains) == true })
-            let lacking = places { $0.inSyncReplicaCount < $0.replicas.count || !missing.isDisjoint(with: $0.replicas) }
+            let silentlyLed = Set(led { $0.leader.map(missing.contains) == true })
+            let lacking = led { $0.inSyncReplicaCount < $0.replicas.count || !missing.isDisjoint(with: $0.replicas) }
             report.withLock {
                 ($0.silentBrokers, $0.unusable) = (silent, unusable)
                 ($0.unreadable, $0.underReplicated) = (unusable.filter(silentlyLed.contains), lacking)
@@ -295,14 +297,20 @@ final class BrokerMonitor: Sendable {
         return (answering, stable, written)
     }
 
-    /// The brokers with copies of these topics that do not answer; a broker that the cluster no longer names is known
-    /// by its number alone.
+    /// The brokers with copies of these topics that do not answer; one that the cluster has not named since the start is
+    /// known by its number alone.
     private func silentBrokers(
         of topics: [ClusterMetadata.Topic], in brokers: [ClusterMetadata.Broker], answering: Set<Int32>
     ) -> [ClusterMetadata.Broker] {
         let holders = Set(topics.flatMap(\.partitions).flatMap(\.replicas)).subtracting(answering)
         let named = brokers.filter { holders.contains($0.id) }
-        let gone = holders.subtracting(brokers.map(\.id)).map { ClusterMetadata.Broker(id: $0, host: "", port: 0) }
+        let places = places.withLock { places in
+            for broker in brokers { places[broker.id] = broker }
+            return places
+        }
+        let gone = holders.subtracting(brokers.map(\.id)).map { id in
+            places[id] ?? ClusterMetadata.Broker(id: id, host: "", port: 0)
+        }
         guard !named.isEmpty, !isStopping.withLock({ $0 }) else { return gone.sorted { $0.id < $1.id } }
         let silent = BrokerProbe.silent(
             among: named, properties: properties, timeout: Self.questionTimeout)

@@ -40,7 +40,7 @@ struct FaultNightsTests {
             #expect(warnings?.contains { $0.hasPrefix("gcm fails 100 % right now") } == true, "\(warnings ?? [])")
 
             fixture.backend.misbehave([])
-            let resolved = try await fixture.dlq("resolve", "--where", "pns = 'gcm'", "--yes")
+            let resolved = try await fixture.dlq("resolve", "--where", "pns = 'gcm'", "--yes", "--note", "mended")
             #expect(resolved.status == 0, "\(resolved.output)")
             try await night.verdict("delivering", publishing: Self.both("w")) { state, _ in state == "good" }
         }
