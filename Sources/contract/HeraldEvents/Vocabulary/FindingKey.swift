@@ -149,7 +149,7 @@ extension FindingKey {
         case .offsetsPassedOver: row(.warn, "Offsets were passed over", alert: "HeraldOffsetsPassedOver")
 
         case .topicsDrift:
-            row(.warn, "Topics are not as they should be", "run `herald topics apply`", ["herald", "topics", "apply"])
+            row(.warn, "Topics differ from the settings", "run `herald topics apply`", ["herald", "topics", "apply"])
 
         case .noWorker:
             row(

@@ -103,7 +103,8 @@ package struct ReportPage: Sendable {
         var text = status.state.rawValue.prefix(1).uppercased() + status.state.rawValue.dropFirst()
         text += since
         if status.state == .paused || status.state == .cancelled { text += author + reason }
-        text += ". \(people)</p>\n<p>As of \(OutcomePicture.time(status.now)), \(CampaignWords.number(status.count.delivered)) "
+        text +=
+            ". \(people)</p>\n<p>As of \(OutcomePicture.time(status.now)), \(CampaignWords.number(status.count.delivered)) "
         if let total = status.total { text += "of \(CampaignWords.number(max(total, status.count.known))) " }
         text += "notifications were delivered, one for each recipient and push service."
         if missingCount > 0 {
@@ -130,7 +131,8 @@ package struct ReportPage: Sendable {
             + "one push service"
             + (missingCount > 0 ? ", as far as results are left" : "")
             + (left > 0
-                ? "; \(CampaignWords.number(left)) were not\(status.isOver && status.open == 0 ? "" : ", or are not yet")." : ".")
+                ? "; \(CampaignWords.number(left)) were not\(status.isOver && status.open == 0 ? "" : ", or are not yet")."
+                : ".")
             + " Reached is who got a notification that the backend accepted."
     }
 
@@ -144,7 +146,9 @@ package struct ReportPage: Sendable {
         if status.unpublished > 0 { rows.append(("not published", status.unpublished)) }
         let shares = CampaignWords.shares(rows.map(\.1))
         var cells = zip(rows, shares).map { [$0.0, CampaignWords.number($0.1), $1] }
-        if count.recovered > 0 { cells.insert(["of these by a replay", CampaignWords.number(count.recovered), ""], at: 1) }
+        if count.recovered > 0 {
+            cells.insert(["of these by a replay", CampaignWords.number(count.recovered), ""], at: 1)
+        }
         return """
             <h2>Outcomes</h2>
             \(Self.table(["outcome", "notifications", "share"], cells, numbers: [1, 2]))
@@ -208,14 +212,16 @@ package struct ReportPage: Sendable {
         var rows = report.sortedFailures.map { failure, count in
             [
                 failure.outcome == .deadLettered ? failure.reason?.rawValue ?? "unknown" : failure.outcome.rawValue,
-                failure.status.map { "\($0)" } ?? "", HTMLText.escaped(failure.pushService ?? "all"), CampaignWords.number(count),
+                failure.status.map { "\($0)" } ?? "", HTMLText.escaped(failure.pushService ?? "all"),
+                CampaignWords.number(count),
                 CampaignWords.share(count, of: all), Self.bar(count, of: most),
             ]
         }
         if report.otherFailures > 0 {
             rows.append(
                 [
-                    "all others", "", "", CampaignWords.number(report.otherFailures), CampaignWords.share(report.otherFailures, of: all),
+                    "all others", "", "", CampaignWords.number(report.otherFailures),
+                    CampaignWords.share(report.otherFailures, of: all),
                     Self.bar(report.otherFailures, of: most),
                 ])
         }
@@ -243,16 +249,28 @@ package struct ReportPage: Sendable {
             ),
         ]
         if let progress = status.campaign.progress {
-            facts.append(("Recipients", "\(CampaignWords.number(progress.everybody)), of whom \(CampaignWords.number(progress.published)) were published"))
+            facts.append(
+                (
+                    "Recipients",
+                    "\(CampaignWords.number(progress.everybody)), of whom \(CampaignWords.number(progress.published)) were published"
+                ))
             for former in progress.replacements ?? [] {
                 facts.append(("Audience", HTMLText.escaped(CampaignWords.sentence(former))))
             }
-            facts.append(("Left out", "\(CampaignWords.number(progress.repeats)) repeated lines, \(CampaignWords.number(progress.invalid)) invalid ones"))
+            facts.append(
+                (
+                    "Left out",
+                    "\(CampaignWords.number(progress.repeats)) repeated lines, \(CampaignWords.number(progress.invalid)) invalid ones"
+                ))
         }
         if let moment = definition.expiresAt {
             facts.append(("Expires", OutcomePicture.time(WallTime(milliseconds: moment))))
         }
-        facts.append(("Attempts", "\(CampaignWords.number(report.attempts)), by the outcomes that are known; the backend may have seen more calls"))
+        facts.append(
+            (
+                "Attempts",
+                "\(CampaignWords.number(report.attempts)), by the outcomes that are known; the backend may have seen more calls"
+            ))
         let items = facts.map { "<dt>\($0.0)</dt><dd>\($0.1)</dd>" }
         return "<h2>The campaign</h2>\n<dl>\n\(items.joined(separator: "\n"))\n</dl>"
     }

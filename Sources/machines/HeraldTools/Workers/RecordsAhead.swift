@@ -13,7 +13,9 @@ package struct RecordsAhead: Sendable, Equatable {
     }
 
     package var first: First
-    /// How many there are; `nil` when there are more than were counted. Offsets do not tell, for marks have some, too.
+    /// How many there are; `nil` when there are more than were counted.
+    ///
+    /// Offsets do not tell, for marks have some, too.
     package var count: Int64?
 }
 

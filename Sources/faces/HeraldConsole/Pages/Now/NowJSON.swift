@@ -11,7 +11,8 @@ extension Verdict {
     func json(now: WallTime, configuration: String? = nil) -> JSONValue {
         guard case .object(let members) = first.json(now: now, configuration) else { return .null }
         let more: [JSONValue.Member] = [
-            .init("retrying", .count(retrying)), .init("others", .array(others.map { $0.json(now: now, configuration) })),
+            .init("retrying", .count(retrying)),
+            .init("others", .array(others.map { $0.json(now: now, configuration) })),
         ]
         return .object(members + more)
     }
@@ -35,7 +36,8 @@ extension ToldFinding {
         let isOurs = finding.command.first == "herald"
         let command = finding.command + (isOurs ? configuration.map { ["--config", $0] } ?? [] : [])
         return [
-            "sentence": .string(finding.stepSentence), "command": command.isEmpty ? .null : .words(command), "href": .text(href),
+            "sentence": .string(finding.stepSentence), "command": command.isEmpty ? .null : .words(command),
+            "href": .text(href),
             "section": .string(finding.section), "alert": .text(finding.alert), "plan": plan ?? .null,
         ]
     }

@@ -147,7 +147,9 @@ struct VerdictRules {
         let since = statuses.flatMap { $0.reasons + $0.warnings }.filter(has(finding)).compactMap(\.since).min()
         told.finding.since = since.flatMap { $0 <= situation.now ? $0 : nil }
         // Only a call can end it, and there is none to make: what was to be called is cancelled, expired or resolved.
-        if finding.isOutage, let observation, observation.waiting + observation.retrying == 0 {
+        if finding.isOutage, kept.count == statuses.count, let observation,
+            observation.waiting + observation.retrying == 0
+        {
             told.finding.severity = .warn
             told.finding.what += "; nothing waits, and the next call shows whether it is over"
         }

@@ -137,7 +137,9 @@ struct StartFormTests {
         guard case .array(let samples)? = object["preview"]?["samples"] else { throw Refused("no samples", status: 0) }
         #expect(samples.count == 3 && samples.first?["message"] == "Hi member-0")
         let lines = String(decoding: try #require(draft.outcome?.invalidLines), as: UTF8.self)
-        #expect(lines.hasPrefix("\u{FEFF}line,row,reason,begins with\r\n153,153,") && lines.split(separator: "\r\n").count == 3)
+        #expect(
+            lines.hasPrefix("\u{FEFF}line,row,reason,begins with\r\n153,153,")
+                && lines.split(separator: "\r\n").count == 3)
         // A start finds them again, because a waiting preview keeps none.
         let outcome = try #require(draft.outcome)
         let recipients = try CampaignDraft.recipients(of: outcome, draft.order) { false }

@@ -192,7 +192,8 @@ struct VerdictTests {
         Case(
             "an outage of all", .bad,
             "Outage: most calls to the backend fail, the latest with status 503", section: "outage-breaker",
-            workers: [worker("a:1", [breaker]), worker("b:1", [breaker])]),
+            workers: [worker("a:1", [breaker]), worker("b:1", [breaker])],
+            group: .known(group([partition(0, lag: 1)]))),
         Case(
             "an outage that says since when", .bad,
             "Outage since 02:10 UTC: most calls to the backend fail, the latest with status 503",
@@ -204,7 +205,7 @@ struct VerdictTests {
                         return since
                     }()
                 ])
-            ]),
+            ], group: .known(group([partition(0, lag: 1)]))),
         Case(
             "an outage of one of two", .warn,
             "Outage: 1 of 2 workers (b:1): most calls to the backend fail, the latest with status 503",
@@ -582,7 +583,7 @@ struct VerdictTests {
         let verdict = Verdict(situation)
         #expect(
             ([verdict.first] + verdict.others).map { $0.sentence(now: Self.now) } == [
-                "Degraded: 1 of 2 workers (b:1): the last 5 calls had no answer",
+                "The backend is unreachable: 1 of 2 workers (b:1): the last 5 calls had no answer",
                 "Events are published wrongly: records have no key",
             ])
     }

@@ -109,7 +109,8 @@ final class ReplayPlanner: Sendable {
             members.append(
                 .init(
                     "notice",
-                    "Which campaigns are cancelled or paused is not known: this user may not read the campaigns topic."))
+                    "Which campaigns are cancelled or paused is not known: this user may not read the campaigns topic.")
+            )
         }
         return ReadyPlan(
             work: .replay(plan, rules, options), request: request, selection: selection.text, object: members)
