@@ -122,9 +122,11 @@ struct PreviewRefusalTests {
             (order.rate, order.expiresIn) = (rate, expiresIn)
             return CampaignPreview(order, try file.preview("Hi"), definition: nil).warnings
         }
+        let late = try warnings(2, .seconds(20))
         #expect(
-            try warnings(2, .seconds(20)) == [
-                "publishing takes 50 s at 2/s, and the events expire after 20 s: about 61 recipients would not be notified"
+            late == [
+                "publishing takes 50 s at 2.0/s, and the events expire after 20 s: about 61 recipients would not be "
+                    + "notified"
             ])
         #expect(try warnings(2, .seconds(51)) == [] && warnings(2, nil) == [] && warnings(nil, .seconds(1)) == [])
     }

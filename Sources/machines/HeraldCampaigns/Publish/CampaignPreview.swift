@@ -72,7 +72,7 @@ package struct CampaignPreview: Sendable {
     /// Whoever is published later than the events expire is never notified.
     private var tooSlow: [String] {
         guard let seconds, let limit = order.expiresIn, Double(seconds) > limit.inSeconds, let rate else { return [] }
-        let late = toNotify - Int(limit.inSeconds * rate)
+        let late = toNotify - Int(saturating: limit.inSeconds * rate)
         return [
             "publishing takes \(CampaignWords.duration(Double(seconds))) at \(CampaignWords.rate(rate)), and the events expire "
                 + "after \(CampaignWords.duration(limit.inSeconds)): about \(CampaignWords.counted(late, "recipient")) would not be "

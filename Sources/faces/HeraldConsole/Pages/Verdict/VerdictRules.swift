@@ -36,6 +36,8 @@ struct VerdictRules {
     static let lagSeconds = 10.0
     /// A failure is no news any more after so long, when nothing waits for a retry.
     static let newsAge: Milliseconds = .seconds(10)
+    /// What waits was looked at long enough after an outage began.
+    private static let outagePatience: Milliseconds = .seconds(10)
     static let namesShown = 5
 
     let situation: Situation
@@ -147,8 +149,8 @@ struct VerdictRules {
         let since = statuses.flatMap { $0.reasons + $0.warnings }.filter(has(finding)).compactMap(\.since).min()
         told.finding.since = since.flatMap { $0 <= situation.now ? $0 : nil }
         // Only a call can end it, and there is none to make: what was to be called is cancelled, expired or resolved.
-        if finding.isOutage, kept.count == statuses.count, let observation,
-            observation.waiting + observation.retrying == 0
+        if finding.isOutage, kept.count == statuses.count, let observation, let since = told.finding.since,
+            observation.at.time(since: since) >= Self.outagePatience, observation.waiting + observation.retrying == 0
         {
             told.finding.severity = .warn
             told.finding.what += "; nothing waits, and the next call shows whether it is over"

@@ -192,8 +192,7 @@ struct VerdictTests {
         Case(
             "an outage of all", .bad,
             "Outage: most calls to the backend fail, the latest with status 503", section: "outage-breaker",
-            workers: [worker("a:1", [breaker]), worker("b:1", [breaker])],
-            group: .known(group([partition(0, lag: 1)]))),
+            workers: [worker("a:1", [breaker]), worker("b:1", [breaker])]),
         Case(
             "an outage that says since when", .bad,
             "Outage since 02:10 UTC: most calls to the backend fail, the latest with status 503",
@@ -233,9 +232,17 @@ struct VerdictTests {
             group: .known(group([partition(3, lag: 9_000, stillSince: minutesAgo(9))]))),
         Case(
             "an outage that no call can end, because none is to be made", .warn,
-            "Outage: most calls to the backend fail, the latest with status 503; nothing waits, and the next call shows "
-                + "whether it is over",
-            workers: [worker([breaker])], group: .known(group([partition(3, lag: 0)]))),
+            "Outage since 02:10 UTC: most calls to the backend fail, the latest with status 503; nothing waits, and the "
+                + "next call shows whether it is over",
+            workers: [
+                worker([
+                    {
+                        var since = breaker
+                        since.since = minutesAgo(4)
+                        return since
+                    }()
+                ])
+            ], group: .known(group([partition(3, lag: 0)]))),
     ]
 
     private static let absences = [
@@ -413,7 +420,7 @@ struct VerdictTests {
             "dead letters beside an outage", .bad,
             "Outage: most calls to the backend fail, the latest with status 503",
             others: ["Some dead letters: 200 of the last hour are open"], workers: [worker([breaker])],
-            group: .known(group([partition(0, lag: 1)])), deadLetters: 200),
+            deadLetters: 200),
         Case(
             "many calls fail", .warn, "Some calls fail: 25 % of apns's calls fail",
             section: "heraldcallsfail",
@@ -427,7 +434,7 @@ struct VerdictTests {
             "calls that may have arrived, in an outage", .bad,
             "Outage: most calls to the backend fail, the latest with status 503",
             others: ["Calls get no answer: 80 % of apns's calls time out or are cut off"],
-            workers: [worker([breaker])], group: .known(group([partition(0, lag: 1)])),
+            workers: [worker([breaker])],
             calls: ["delivered": 20, "timeout": 80]),
         Case(
             "a rate that was found", .warn,
