@@ -207,9 +207,12 @@ public struct Readiness {
         if refusal.remedy == nil, let throttling = report.throttling(of: .producer, now: now) {
             return throttling.finding(.recordsRefused, behind: what, now: now)
         }
-        return Finding(
+        var finding = Finding(
             .recordsRefused, what, place: [refusal.topic].compactMap { $0 },
             step: refusal.remedy.map { $0 + "; nothing is lost, Herald retries" })
+        let applying = FindingKey.topicsDrift.entry
+        if refusal.remedy == applying.step { finding.command = applying.command }
+        return finding
     }
 
     /// A record that is refused fails each commit that it is part of, and no other: that is told of it.

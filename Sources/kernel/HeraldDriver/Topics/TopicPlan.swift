@@ -231,7 +231,7 @@ extension TopicPlan {
         let commands = byHand.prefix(Self.told).map { "`\($0.command(on: servers))`" }.joined(separator: ", ")
         let applying = steps.contains { $0.action == .change } ? FindingKey.topicsDrift.entry.step : ""
         var finding = Finding(
-            .topicsDrift, steps.prefix(Self.told).map(\.difference).joined(separator: "; ") + more,
+            .topicsDrift, "the topic " + steps.prefix(Self.told).map(\.difference).joined(separator: "; ") + more,
             place: Set(steps.map(\.topic)).sorted(),
             step: applying + (applying.isEmpty || byHand.isEmpty ? "" : ", and ")
                 + (byHand.isEmpty ? "" : "decide by hand: \(commands)"),

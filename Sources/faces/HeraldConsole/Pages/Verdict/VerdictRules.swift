@@ -445,7 +445,14 @@ struct VerdictRules {
     /// Without its reader nothing is known of new dead letters; when brokers do not answer, that says it.
     private var unread: [ToldFinding] {
         guard let problem = situation.lettersProblem, !situation.group.isOutOfReach else { return [] }
-        return [ToldFinding(.lettersUnread, problem)]
+        var told = ToldFinding(.lettersUnread, problem)
+        // What the problem is says what to do.
+        let missing = FindingKey.topicsMissing.entry
+        if problem.contains("herald topics apply") {
+            (told.finding.step, told.finding.command) = (missing.step, missing.command)
+            told.finding.section = missing.section
+        }
+        return [told]
     }
 
     /// A number of a worker's, which may be any.

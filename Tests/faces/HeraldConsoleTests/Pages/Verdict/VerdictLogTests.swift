@@ -50,6 +50,9 @@ struct VerdictLogTests {
             #expect(span.what.hasSuffix("79 records skipped by ann@ops at \(skip.at.clock(now: skip.at))"))
         }
         #expect(spans.map(\.title) == ["Records are lost", "Records are lost"])
+        log.note(Self.good, now: Self.at(40))
+        let whole = log.told(besides: skips)[0].what
+        #expect(whole.hasPrefix("79 records deleted before they were read; 79 records skipped by"), "\(whole)")
     }
 
     @Test("mark a fault as current only while the verdict has it")

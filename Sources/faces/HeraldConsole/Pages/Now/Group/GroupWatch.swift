@@ -177,7 +177,8 @@ private final class GroupInquiry {
     private func lookForDrift() {
         let now = SystemClock.monotonic()
         guard now >= nextLookAtTopics, !admin.isOfEmbeddedBroker(timeout: .zero) else { return }
-        nextLookAtTopics = now.advanced(by: Self.topicsPause)
+        // What was mended is not told any longer than it takes to see it.
+        nextLookAtTopics = now.advanced(by: drift == nil ? Self.topicsPause : .seconds(5))
         guard let answers = try? admin.describeConfigs(topics: plan.wishes.topicNames, timeout: Self.questionTimeout),
             let topics = try? plan.reach.topics(plan.wishes.topicNames, admin).topics
         else { return }

@@ -29,9 +29,16 @@ extension VerdictLog {
     /// topic alone.
     func told(besides skips: [SkippedLoss]) -> [Span] {
         var (spans, others) = (told, [Span]())
+        // What the console saw last of a loss that is over is a part of it: workers tell of their own partitions.
+        for index in spans.indices where spans[index].key == Self.loss.rawValue && !spans[index].isPresent {
+            let count = skips.filter { Self.isOf($0, spans[index]) }.reduce(0) { $0 + $1.count }
+            if count > 0 {
+                spans[index].what = "\(counted(Int64(count), "record", "records")) deleted before they were read"
+            }
+        }
         for skip in skips {
             let seen = spans.lastIndex { $0.key == Self.loss.rawValue && $0.seen <= skip.at }
-            if let seen, spans[seen].isPresent || skip.at <= spans[seen].to.advanced(by: Self.patience) {
+            if let seen, Self.isOf(skip, spans[seen]) {
                 spans[seen].what += "; \(skip.words)"
             } else {
                 others.append(
@@ -41,5 +48,9 @@ extension VerdictLog {
             }
         }
         return spans + others
+    }
+
+    private static func isOf(_ skip: SkippedLoss, _ span: Span) -> Bool {
+        span.seen <= skip.at && (span.isPresent || skip.at <= span.to.advanced(by: patience))
     }
 }
