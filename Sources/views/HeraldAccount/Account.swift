@@ -176,6 +176,12 @@ extension Account {
                 + delayed.sorted { $0.key < $1.key }.map { "\($0.value) in \(delays[$0.key])" }
             sentences.append("Open: \(places.joined(separator: ", ")).")
         }
+        let delivered = replays.settled[.delivered] ?? 0
+        if delivered > 0 {
+            sentences.append(
+                "\(delivered) of what was published again as a replay \(delivered == 1 ? "is" : "are") delivered; what it had "
+                    + "been before counts above all the same.")
+        }
         if repeatedCount > 0 {
             sentences.append(
                 "\(repeatedCount) with more than one result: delivery.guarantee: at-least-once allows that, exactly-once "

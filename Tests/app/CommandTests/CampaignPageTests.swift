@@ -62,7 +62,7 @@ struct CampaignPageTests {
 
     @Test("The reason for a pause is printed whole, even on a narrow page", arguments: [60, 100, 200])
     func cause(columns: Int) throws {
-        let cause = "its users are rejected: 200 of a worker's latest 200 calls with status 404"
+        let cause = "its notifications are rejected: 200 of a worker's latest 200 calls with status 404"
         let page = lines(
             try status(["delivered": 3], by: "worker 3h35kt1kbs60r on web2", pausedBecause: cause), width: columns)
         #expect(page.map { $0.trimmingPrefix("  ") }.joined(separator: " ").contains(cause), "\(page)")

@@ -125,7 +125,7 @@ struct CSVAudienceTests {
         "An unusable header is an error before anything else",
         arguments: [
             ("", "is empty"),
-            ("name\nAnn\n", "--user-column does not say which one holds the users; its columns are \"name\""),
+            ("name\nAnn\n", "and nothing says which one holds the users (--user-column); its columns are \"name\""),
             ("user,first_name\n", "did you mean \"first_name\"?"), ("user,name,name\n", "\"name\" twice"),
             ("\"user\n", "first line has a quote"),
         ])

@@ -29,7 +29,7 @@ struct AudienceHeader {
         if alike.count == 1 { return alike[0] }
         throw missing(
             name == nil
-                ? "the audience has no column user, and --user-column does not say which one holds the users"
+                ? "the audience has no column user, and nothing says which one holds the users (--user-column)"
                 : "the audience has no column \(SafeText.quoted(wanted))", wanted)
     }
 

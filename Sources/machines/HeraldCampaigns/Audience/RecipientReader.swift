@@ -79,7 +79,8 @@ package final class RecipientReader {
     }
 
     private func problem(inMessage message: [UInt8]) -> String? {
-        guard !message.isEmpty else { return "the message is empty" }
+        // Of spaces and line breaks alone a phone shows nothing.
+        guard message.contains(where: { $0 > UInt8(ascii: " ") }) else { return "the message is empty" }
         guard message.count <= RecordDecoder.maximumMessageBytes else {
             return "the message has \(message.count) bytes of UTF-8; "
                 + "at most \(RecordDecoder.maximumMessageBytes) are allowed"

@@ -131,7 +131,7 @@ package struct ReportPage: Sendable {
             + "one push service"
             + (missingCount > 0 ? ", as far as results are left" : "")
             + (left > 0
-                ? "; \(CampaignWords.number(left)) were not\(status.isOver && status.open == 0 ? "" : ", or are not yet")."
+                ? "; \(CampaignWords.number(left)) \(left == 1 ? "was" : "were") not\(status.isOver && status.open == 0 ? "" : ", or are not yet")."
                 : ".")
             + " Reached is who got a notification that the backend accepted."
     }

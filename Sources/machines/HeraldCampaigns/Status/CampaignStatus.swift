@@ -183,6 +183,8 @@ package struct CampaignStatus: Sendable {
         guard let perSecond, perSecond > 0, state == .running, trouble == nil, let total else { return nil }
         // Without a publisher nothing more comes, and a step that waits for retries has no known end.
         guard rampWait == nil, unpublished == 0 || isPublisherAlive else { return nil }
+        // Retries come when they are due, at no pace.
+        guard unpublished > 0 || retrying < open else { return nil }
         return Double(total - min(total, count.known)) / perSecond
     }
 }

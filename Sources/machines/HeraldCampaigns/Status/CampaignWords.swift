@@ -169,6 +169,7 @@ package enum CampaignWords {
     /// Such as `240/s` or `2.4/s`.
     package static func rate(_ perSecond: Double) -> String {
         if perSecond >= 10 { return "\(number(Int(saturating: perSecond)))/s" }
+        if perSecond < 0.1 { return "\((perSecond * 36_000).rounded() / 10)/h" }
         return "\((perSecond * 10).rounded() / 10)/s"
     }
 }

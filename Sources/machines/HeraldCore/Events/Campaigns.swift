@@ -165,6 +165,6 @@ public struct CampaignFailures: Equatable, Sendable {
             }
             return "\(failed) of \(of) outcomes of a worker failed" + (limit ?? "")
         }
-        return "its users are rejected: \(failed) of a worker's latest \(of) calls with status \(status)"
+        return "its notifications are rejected: \(failed) of a worker's latest \(of) calls with status \(status)"
     }
 }

@@ -295,7 +295,7 @@ struct EngineCampaignRejectionTests {
             harness.acknowledgeAll()
         }
         #expect(harness.engine.outage == nil)
-        let reason = "its users are rejected: 200 of a worker's latest 200 calls with status 404"
+        let reason = "its notifications are rejected: 200 of a worker's latest 200 calls with status 404"
         #expect(pauses(harness).map(\.reason) == [reason])
         #expect(deadLetters(harness) == 199)
     }

@@ -285,7 +285,7 @@ function jobSection(job, app, problem) {
   const wait = isAtWork(job) && waits(job.progress);
   return h('section', { class: 'card', 'aria-label': 'The publisher in this console' },
     h('h2', {}, 'Published by this console'),
-    h('p', {}, !isAtWork(job) && [badge(job.state === 'failed' ? 'bad' : 'quiet', job.state), ' '], prose(job.sentence ?? `Begun by ${job.owner}.`)),
+    h('p', {}, !isAtWork(job) && [badge(job.state === 'failed' ? 'bad' : 'quiet', job.state), ' When it ended: '], prose(job.sentence ?? `Begun by ${job.owner}.`)),
     wait && h('p', {}, prose(sentence(wait))),
     isAtWork(job) && h('p', { class: 'muted' }, 'It goes on when this tab is closed. When the console ends, start the campaign again with the same audience.'),
     isAtWork(job) && app.viewer.canChange && h('button', {

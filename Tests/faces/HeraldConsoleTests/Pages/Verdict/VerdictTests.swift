@@ -804,7 +804,7 @@ struct VerdictTests {
         ) -> CampaignTrouble? {
             let control = CampaignControl(
                 state: state, at: Self.minutesAgo(3), by: "herald-1",
-                reason: byFailures ? "its users are rejected" : nil,
+                reason: byFailures ? "its notifications are rejected" : nil,
                 pauseIfFailures: limit, cause: byFailures ? .failures : nil)
             let published = isComplete ? outcomes.values.reduce(0, +) : 400
             let progress = CampaignProgress(
@@ -831,7 +831,7 @@ struct VerdictTests {
         }
         #expect(
             sentence(trouble(.paused, byFailures: true, ["dead-lettered": 200]))
-                == "Campaign spring is paused since 02:11 UTC: its users are rejected")
+                == "Campaign spring is paused since 02:11 UTC: its notifications are rejected")
         #expect(
             sentence(trouble(.running, limit: 0.5, ["delivered": 60, "dead-lettered": 40]))
                 == "Campaign spring fails in part: 40 of 100 outcomes failed; it pauses when more than 50% fail "
