@@ -10,6 +10,7 @@ package final class CampaignFollower {
     private static let firstBacklogPatience = Duration.seconds(5)
     private static let backlogPatience = Duration.seconds(1)
     private static let questionPause = Duration.seconds(15)
+    private static let silence = Milliseconds.seconds(15)
     private static let brokersSilent = "the brokers do not answer"
 
     private let campaigns: CampaignReader
@@ -116,10 +117,13 @@ package final class CampaignFollower {
 
     /// A finished campaign has nothing there.
     private func countBacklog(within patience: Duration, _ isStopping: () -> Bool) {
-        counted =
+        let now = SystemClock.wall()
+        let found =
             status.isFinished && status.open == 0 ? .init() : backlog.count(within: patience, isStopping: isStopping)
-        wasCounted = wasCounted || counted != nil
-        if counted != nil { lastAnswer = SystemClock.wall() }
+        // Brokers that are slow once, or a backlog that moves, are no silence.
+        if found != nil || now.time(since: lastAnswer) >= Self.silence { counted = found }
+        wasCounted = wasCounted || found != nil
+        if found != nil { lastAnswer = now }
         lastCount = .now
     }
 }
