@@ -27,7 +27,8 @@ extension Fixture {
 
     /// Creates a topic, perhaps one that was deleted.
     func makeTopic(_ shortName: String) async throws {
-        let topic = NewTopic(name: topic(shortName), partitions: plan.partitions)
+        let topic = NewTopic(
+            name: topic(shortName), partitions: plan.partitions, configuration: Self.configuration(of: shortName))
         try await Blocking.run { [kafka] in try kafka.makeTopics([topic]) }
     }
 

@@ -121,7 +121,7 @@ final class Fixture: Sendable {
     }
 
     /// What the settings want otherwise than the brokers' defaults.
-    private static func configuration(of topic: String) -> [String: String] {
+    static func configuration(of topic: String) -> [String: String] {
         switch topic {
         case "notifications.campaigns", "notifications.dead-letter.state": ["cleanup.policy": "compact"]
         case "notifications", "notifications.bulk": ["compression.type": "uncompressed"]
