@@ -72,8 +72,8 @@ extension Readiness {
         guard isReady, report.cluster.failingServices.isEmpty, report.cluster.openTransactions.isEmpty,
             throttling.isEmpty, refused == nil, report.lanes.allSatisfy({ $0.refusal == nil }),
             let growth = report.cluster.lagPerSecond, growth >= 1,
-            // The growth is that of the brokers' last round, and of retries too: what was behind then may be done, or early.
-            Double(report.lags.reduce(0) { $0 + ($1.partition.delay == nil ? $1.offsets ?? 0 : 0) }) >= 10 * growth
+            // The growth is that of the brokers' last round: what was behind then may be done.
+            report.lags.contains(where: { $0.partition.delay == nil && Double($0.offsets ?? 0) >= growth })
         else { return nil }
         let perSecond = Int(growth.rounded())
         let most = WaitReason.Kind.allCases.map { ($0, report.waiting(for: $0)) }.max { $0.1 < $1.1 }

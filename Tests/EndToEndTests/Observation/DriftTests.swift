@@ -42,7 +42,7 @@ struct DriftTests {
             #expect(page.contains("topics-drift") && page.contains(Self.words), "\(page)")
             let doctor = try await fixture.tool("doctor", "--only", "kafka")
             #expect(doctor.output.contains("max.message.bytes 3000, wanted 1048588"))
-            let warns = "delivers, and warns: \(fixture.topic("notifications.results")) \(Self.words)"
+            let warns = "delivers, and warns: the topic \(fixture.topic("notifications.results")) \(Self.words)"
             #expect(doctor.output.contains(warns), "\(doctor.output)")
             let console = try await ConsoleClient(fixture)
             #expect(try await Self.drift(console) { $0 != nil }?.contains(Self.words) == true)

@@ -102,7 +102,10 @@ extension FindingKey {
                 "check kafka.auth, or the SASL properties in kafka.properties; the worker resumes by itself when a file "
                     + "that they name changes")
         case .topicsMissing:
-            row(.bad, "Topics are missing", "run `herald topics apply`, or grant Describe", Self.topics)
+            row(
+                .bad, "Topics are missing",
+                "run `herald topics apply`, or grant Describe; `herald account` names what was lost with one that was "
+                    + "deleted", ["herald", "topics", "apply"])
         case .partitionsWithoutLeader:
             row(
                 .bad, "Partitions have no leader", "bring a broker back that has a replica; all others continue",

@@ -1,7 +1,7 @@
 import HeraldKafka
 import HeraldTime
 
-/// How the lag grows over some rounds: pure.
+/// How the lag of request topics grows over some rounds: pure.
 ///
 /// Only what was read from the same places can be compared: a partition whose lag becomes known, an assignment and a
 /// recreated topic begin anew.
@@ -20,7 +20,8 @@ struct LagTrend {
 
     mutating func add(_ lanes: [LaneReport], _ cluster: ClusterReport, at moment: MonotonicTime) {
         var lags: [TopicPartition: Int64] = [:]
-        for report in lanes.flatMap(\.partitions) {
+        // Retries wait for their time, and are no lag.
+        for report in lanes.flatMap(\.partitions) where report.delay == nil {
             if let lag = cluster.lag(of: report) { lags[report.partition] = lag }
         }
         let (partitions, readings) = (Set(lags.keys), lanes.map(\.reading))

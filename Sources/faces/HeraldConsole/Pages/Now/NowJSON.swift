@@ -168,7 +168,7 @@ extension NowModel.Snapshot {
         switch group {
         case .unasked: problem = "the brokers have not answered yet"
         case .known: problem = nil
-        case .untold(let reason), .unreachable(let reason, _), .tooFewBrokers(let reason, _): problem = reason
+        case .untold(let reason, _), .unreachable(let reason, _), .tooFewBrokers(let reason, _): problem = reason
         }
         let observation = group.observation
         return [

@@ -307,7 +307,7 @@ struct VerdictRules {
     }
 
     private var secrecy: [ToldFinding] {
-        guard case .untold(let reason) = situation.group else { return [] }
+        guard case .untold(let reason, _) = situation.group else { return [] }
         return [ToldFinding(.groupUntold, reason)]
     }
 

@@ -103,7 +103,7 @@ struct GroupObservationTests {
         #expect(knowledge(2) == nil)
         #expect(
             knowledge(3)
-                == .untold("a leader of the group's partitions, or its coordinator, is only just taking office"))
+                == .untold("a leader of the group's partitions, or its coordinator, is only just taking office", last: last))
     }
 
     @Test("One failed question while brokers answer changes no earlier knowledge")
@@ -114,7 +114,7 @@ struct GroupObservationTests {
         #expect(Self.knowledge(silent: [], failures: 2, last: last) == nil)
         #expect(
             Self.knowledge(silent: [], failures: 3, last: last)
-                == .untold("the brokers answer, but not about the group: no broker answered in time"))
+                == .untold("the brokers answer, but not about the group: no broker answered in time", last: last))
         // Without any broker there is nothing to wait for.
         #expect(Self.knowledge(silent: [1, 2, 3], failures: 1, last: last)?.isOutOfReach == true)
     }

@@ -151,10 +151,10 @@ struct VerdictTests {
         Case(
             "this user may not ask for the group", .good, "Delivering",
             others: ["Nothing tells of the group: no"],
-            workers: [worker()], group: .untold("no")),
+            workers: [worker()], group: .untold("no", last: nil)),
         Case(
             "nobody may be asked", .unknown, "Looking: the workers and the brokers have not answered yet",
-            others: ["Nothing tells of the group: no"], group: .untold("no")),
+            others: ["Nothing tells of the group: no"], group: .untold("no", last: nil)),
         Case(
             "events are published wrongly", .warn,
             "Events are published wrongly: records of notifications have no key (notifications/2/1041), so that their "

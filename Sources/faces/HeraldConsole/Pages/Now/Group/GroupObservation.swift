@@ -88,7 +88,7 @@ enum GroupKnowledge: Sendable, Equatable {
     case unasked
     case known(GroupObservation)
     /// The brokers answer, and do not tell; a sentence says why.
-    case untold(String)
+    case untold(String, last: GroupObservation?)
     /// No broker answers; the last that was known is kept.
     case unreachable(String, last: GroupObservation?)
     /// Some brokers answer; without the others the group cannot be asked for.
@@ -98,8 +98,8 @@ enum GroupKnowledge: Sendable, Equatable {
     var observation: GroupObservation? {
         switch self {
         case .known(let observation): observation
-        case .unreachable(_, let last), .tooFewBrokers(_, let last): last
-        case .unasked, .untold: nil
+        case .untold(_, let last), .unreachable(_, let last), .tooFewBrokers(_, let last): last
+        case .unasked: nil
         }
     }
 

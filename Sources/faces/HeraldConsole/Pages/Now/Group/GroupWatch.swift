@@ -92,12 +92,12 @@ final class GroupWatch: ClusterWatch {
                 isPassing
                     ? "a leader of the group's partitions, or its coordinator, is only just taking office"
                     : refused.description)
-            guard refused.status == 503 else { return isChance && isPassing ? nil : .untold(safe) }
+            guard refused.status == 503 else { return isChance && isPassing ? nil : .untold(safe, last: last) }
             let census = census()
             let names = census.silent.map { SafeText.escaped("\($0)") }.joined(separator: ", ")
             switch census.silent.count {
             case 0 where census.brokers.isEmpty: return .unreachable(safe, last: last)
-            case 0: return isChance ? nil : .untold("the brokers answer, but not about the group: " + safe)
+            case 0: return isChance ? nil : .untold("the brokers answer, but not about the group: " + safe, last: last)
             case census.brokers.count: return .unreachable("no broker answers: " + names, last: last)
             case 1:
                 let role = lacksCoordinator ? "it coordinates the group" : "it leads partitions of the group"
