@@ -103,7 +103,8 @@ struct GroupObservationTests {
         #expect(knowledge(2) == nil)
         #expect(
             knowledge(3)
-                == .untold("a leader of the group's partitions, or its coordinator, is only just taking office", last: last))
+                == .untold(
+                    "a leader of the group's partitions, or its coordinator, is only just taking office", last: last))
     }
 
     @Test("One failed question while brokers answer changes no earlier knowledge")
