@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import HeraldKafka
 import HeraldSandbox
 import TestSupport
 import Testing
@@ -103,6 +104,18 @@ struct DeadBrokersTests {
             let worker = try await fixture.startWorker()
             let console = try await ConsoleClient(fixture)
             _ = try await Self.wait(console, for: "that it delivers", Self.isPlain)
+            // A client that asks for ends alone, as a worker's does, learns of leaders from nothing else.
+            let client = try Consumer(properties: [
+                ("bootstrap.servers", fixture.bootstrapServers), ("group.id", "ends"),
+            ])
+            defer { client.close() }
+            let partitions = (0..<3).map { TopicPartition(topic: fixture.topic("notifications"), partition: $0) }
+            func ends() async throws -> Int64 {
+                try await Blocking.run {
+                    try client.queries.ends(of: partitions, timeout: Patience.timeout).values.reduce(0, +)
+                }
+            }
+            #expect(try await ends() == 0)
             fixture.kafka.kill(node: 3)
             let death = ContinuousClock.now
             let named = Self.dead(fixture, living: 1)[1]
@@ -117,6 +130,7 @@ struct DeadBrokersTests {
             #expect(try await worker.page("/readyz").text.contains("copies-missing"))
             try await fixture.kafka.revive(nodes: [3])
             _ = try await Self.wait(console, for: "that all is well again", Self.isPlain)
+            #expect(try await ends() == 20, "led by others now")
         }
     }
 

@@ -129,15 +129,28 @@ public final class ConsumerQueries: Sendable {
         at moments: [TopicPartition: Int64], timeout: Milliseconds
     ) throws(KafkaError) -> [TopicPartition: Int64] {
         let list = try handle.outwaiting { () throws(KafkaError) in
-            let list = TopicPartitionList(moments.map { ($0.key, offset: $0.value) })
-            try KafkaError.check(rd_kafka_offsets_for_times(handle.client, list.pointer, Int32(clamping: timeout)))
-            if let error = list.firstError { throw error }
-            return list
+            do throws(KafkaError) {
+                return try ask(moments, timeout)
+            } catch {
+                guard error.code == KafkaError.Code.notLeaderForPartition else { throw error }
+                // librdkafka 2.0 asks the former leader for minutes: only a question about the topic tells it of the new one.
+                for topic in Set(moments.keys.map(\.topic)) { _ = try description(of: topic, timeout: timeout) }
+                return try ask(moments, timeout)
+            }
         }
         handle.noteAnswer()
         var found: [TopicPartition: Int64] = [:]
         for element in list.elements where element.offset >= 0 { found[element.topicPartition] = element.offset }
         return found
+    }
+
+    private func ask(
+        _ moments: [TopicPartition: Int64], _ timeout: Milliseconds
+    ) throws(KafkaError) -> TopicPartitionList {
+        let list = TopicPartitionList(moments.map { ($0.key, offset: $0.value) })
+        try KafkaError.check(rd_kafka_offsets_for_times(handle.client, list.pointer, Int32(clamping: timeout)))
+        if let error = list.firstError { throw error }
+        return list
     }
 
     /// The end of each partition for this consumer (`read_committed`: before the first open transaction).
