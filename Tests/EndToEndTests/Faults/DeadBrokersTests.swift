@@ -109,10 +109,11 @@ struct DeadBrokersTests {
                 ("bootstrap.servers", fixture.bootstrapServers), ("group.id", "ends"),
             ])
             defer { client.close() }
+            let queries = client.queries
             let partitions = (0..<3).map { TopicPartition(topic: fixture.topic("notifications"), partition: $0) }
             func ends() async throws -> Int64 {
                 try await Blocking.run {
-                    try client.queries.ends(of: partitions, timeout: Patience.timeout).values.reduce(0, +)
+                    try queries.ends(of: partitions, timeout: Patience.timeout).values.reduce(0, +)
                 }
             }
             #expect(try await ends() == 0)
