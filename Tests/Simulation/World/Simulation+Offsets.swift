@@ -84,6 +84,12 @@ extension Simulation {
         guard first < end else { return }
         let former = cluster[place].start
         cluster[place].start = chance[.deletion].pick([end, chance[.deletion].between(first, end)])
+        // An unreadable batch has one dead letter, so it is deleted as a whole.
+        if case .batch(let offsets, _)? = cluster.damage(place, at: cluster[place].start)?.damage,
+            offsets.contains(cluster[place].start)
+        {
+            cluster[place].start = offsets.upperBound
+        }
         let start = cluster[place].start
         log("\(cluster.name(place)) begins at \(start) now, and the group stands at \(first)")
         checkers.passedUnknown(place, former..<start, records: cluster[place].records)
