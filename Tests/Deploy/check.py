@@ -173,7 +173,7 @@ def faults_of_commands(herald):
             words = words[1:words.index("|")] if "|" in words else words[1:]
             path = []
             for word in words[:2]:
-                if re.fullmatch(r"[a-z]+", word):
+                if re.fullmatch(r"[a-z][a-z-]*", word):
                     path.append(word)
             key = " ".join(path)
             if key not in helps:
