@@ -28,26 +28,23 @@ extension VerdictLog {
     /// The entries of the day with what became of lost records; those that this console did not see are told by the audit
     /// topic alone.
     func told(besides skips: [SkippedLoss]) -> [Span] {
-        var (spans, others) = (told, [Span]())
-        // What the console saw last of a loss that is over is a part of it: workers tell of their own partitions.
-        for index in spans.indices where spans[index].key == Self.loss.rawValue && !spans[index].isPresent {
-            let count = skips.filter { Self.isOf($0, spans[index]) }.reduce(0) { $0 + $1.count }
-            if count > 0 {
+        var (spans, left) = (told, skips)
+        for index in spans.indices.reversed() where spans[index].key == Self.loss.rawValue {
+            let own = left.filter { Self.isOf($0, spans[index]) }
+            left.removeAll(where: own.contains)
+            let count = own.reduce(0) { $0 + $1.count }
+            // What was seen last of a loss that is over is a part of it: workers tell of their own partitions.
+            if count > 0, !spans[index].isPresent {
                 spans[index].what = "\(counted(Int64(count), "record", "records")) deleted before they were read"
             }
+            spans[index].what = ([spans[index].what] + own.map(\.words)).joined(separator: "; ")
         }
-        for skip in skips {
-            let seen = spans.lastIndex { $0.key == Self.loss.rawValue && $0.seen <= skip.at }
-            if let seen, Self.isOf(skip, spans[seen]) {
-                spans[seen].what += "; \(skip.words)"
-            } else {
-                others.append(
-                    Span(
-                        key: Self.loss.rawValue, severity: .warn, title: Self.loss.entry.title, what: skip.words,
-                        from: skip.at, seen: skip.at, to: skip.at, isPresent: false))
+        return spans
+            + left.map { skip in
+                Span(
+                    key: Self.loss.rawValue, severity: .warn, title: Self.loss.entry.title, what: skip.words,
+                    from: skip.at, seen: skip.at, to: skip.at, isPresent: false)
             }
-        }
-        return spans + others
     }
 
     private static func isOf(_ skip: SkippedLoss, _ span: Span) -> Bool {
