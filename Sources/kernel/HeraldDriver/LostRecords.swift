@@ -23,6 +23,11 @@ package struct LostRecords: Sendable, Equatable {
 
     package init(_ places: [Place]) { self.places = places }
 
+    /// Those of the partitions that have lost some.
+    package init(of counts: [(TopicPartition, Int64)]) {
+        self.init(counts.filter { $0.1 > 0 }.map { Place(partition: $0.0, count: $0.1) })
+    }
+
     package var count: Int64 { places.reduce(0) { $0 + $1.count } }
 
     /// The loss, for the middle of a sentence.

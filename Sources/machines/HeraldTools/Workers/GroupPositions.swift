@@ -59,7 +59,7 @@ package struct GroupPositions: Sendable, Equatable {
 
     /// What was deleted before it was read.
     package var lostRecords: LostRecords {
-        LostRecords(partitions.filter { $0.lost > 0 }.map { .init(partition: $0.partition, count: $0.lost) })
+        LostRecords(of: partitions.map { ($0.partition, $0.lost) })
     }
 }
 

@@ -34,8 +34,8 @@ enum OffsetsShowCommand: HeraldCommand {
             ]
         }
         try invocation.write(records, columns)
-        let lost = partitions.filter { $0.lost > 0 }.map { LostRecords.Place(partition: $0.partition, count: $0.lost) }
-        if let finding = LostRecords(lost).finding { invocation.console.complain(finding.sentence) }
+        let lost = LostRecords(of: partitions.map { ($0.partition, $0.lost) })
+        if let finding = lost.finding { invocation.console.complain(finding.sentence) }
         let missing = partitions.filter(\.isMissing).count
         if missing > 0 {
             invocation.console.remark(

@@ -55,7 +55,7 @@ struct GroupObservation: Sendable, Equatable {
     var name = ""
 
     var lostRecords: LostRecords {
-        LostRecords(partitions.filter { $0.lost > 0 }.map { .init(partition: $0.place, count: $0.lost) })
+        LostRecords(of: partitions.map { ($0.place, $0.lost) })
     }
 
     var isStable: Bool { state.lowercased() == "stable" }
