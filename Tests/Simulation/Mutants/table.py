@@ -1225,7 +1225,7 @@ MUTANTS = [
     Mutant(
         "a publisher is complete before the last outcomes",
         "AudiencePublication.swift",
-        "            return pace?.isAllKnown ?? false ? .end(.complete) : .wait(.lastOutcomes(openOutcomes, until: nil))\n",
+        "            return isOver ? .end(.complete) : .wait(.lastOutcomes(openOutcomes, until: nil))\n",
         "            return .end(.complete)\n",
         scenario=f"{PUBLISHERS}",
     ),
@@ -1311,8 +1311,8 @@ MUTANTS = [
     Mutant(
         "a pause loses the campaign's bound",
         "ControlMachine.swift",
-        "pauseIfFailures: control.pauseIfFailures, isByFailures: true",
-        "isByFailures: true",
+        "pauseIfFailures: control.pauseIfFailures, cause: .failures",
+        "cause: .failures",
         scenario=f"seed=1 {CONTROLS}",
     ),
 ]
