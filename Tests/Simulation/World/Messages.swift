@@ -87,6 +87,8 @@ enum Step {
     case topicBack(Int)
     /// A worker asks for the beginning and end of a partition.
     case range(Process, TopicPartition, RangeQuestion)
+    /// Another client of a worker looks whether a batch is readable.
+    case batch(Process, TopicPartition, RangeQuestion)
     case sessionEnds(Process, join: Int)
     /// A worker that was told to stop must have left by now.
     case drainIsOver(Process)

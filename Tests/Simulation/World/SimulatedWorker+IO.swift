@@ -215,7 +215,7 @@ extension SimulatedWorker: SimulatedIO, TransactionalProcess {
     }
 
     func readBatch(of partition: TopicPartition, _ question: RangeQuestion) {
-        simulation.tellBatch(process, partition, question)
+        simulation.readBatch(process, partition, question)
     }
 
     func pause(_ partition: TopicPartition) {

@@ -82,6 +82,11 @@ extension Simulation {
         schedule(.news(process, .range(partition, question, range)), after: wait + travel())
     }
 
+    /// Has another client of a worker look, sooner or later, whether a partition is readable.
+    func readBatch(_ process: Process, _ partition: TopicPartition, _ question: RangeQuestion) {
+        schedule(.batch(process, partition, question), after: chance[.damage].between(0, 3_000))
+    }
+
     /// Whether a partition is readable from an offset on, for a worker that could not read it.
     func tellBatch(_ process: Process, _ partition: TopicPartition, _ question: RangeQuestion) {
         let place = place(partition)
@@ -89,8 +94,7 @@ extension Simulation {
         if !isMissing(place), isReachable(place), cluster[place].start <= question.wanted {
             reading = .success(batch(in: place, at: question.wanted, partition))
         }
-        schedule(
-            .news(process, .batch(partition, question, reading)), after: travel() + chance[.damage].between(0, 3_000))
+        schedule(.news(process, .batch(partition, question, reading)), after: travel())
     }
 
     private func batch(in place: Place, at wanted: Int64, _ partition: TopicPartition) -> BatchReading {

@@ -256,6 +256,7 @@ package final class Simulation {
         case .strangerCommits(let generation): strangerCommits(generation: generation)
         case .topicBack(let topic): topicIsBack(topic)
         case .range(let process, let partition, let question): tellRange(process, partition, question)
+        case .batch(let process, let partition, let question): tellBatch(process, partition, question)
         case .sessionEnds(let process, let join): sessionEnds(process, join: join)
         case .drainIsOver(let process):
             if let thaw = living(process)?.frozenUntil {

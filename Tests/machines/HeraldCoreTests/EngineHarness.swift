@@ -202,8 +202,8 @@ final class EngineHarness {
 
     /// Reports that no client can read these offsets of the request topic.
     @discardableResult
-    func batchIsUnreadable(_ batch: Range<Int64>) -> Intake {
-        let question = RangeQuestion(reading: reading, wanted: batch.lowerBound)
+    func batchIsUnreadable(_ batch: Range<Int64>, failedAt: WallTime? = nil) -> Intake {
+        let question = RangeQuestion(reading: reading, wanted: batch.lowerBound, failedAt: failedAt ?? now.wall)
         let intake = engine.batchIsUnreadable(
             0, batch, reason: "broken", answering: question, now: now)
         if case .accepted(let slot) = intake { records[slot.index] = ([], HeaderList()) }

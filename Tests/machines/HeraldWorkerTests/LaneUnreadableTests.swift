@@ -8,7 +8,6 @@ import Testing
 struct LaneUnreadableTests {
     private typealias Code = KafkaError.Code
     private let partition = LaneFixture.partition()
-    private let question = RangeQuestion(reading: 1, wanted: 0)
 
     @Test("asks whether others can, waits for the answer, and then reads again once, by an assignment")
     func lostPlace() {
@@ -21,9 +20,10 @@ struct LaneUnreadableTests {
                 "read batch of notifications/0, reading 1, offset 0",
                 "find range of notifications/0, reading 1, offset 0",
             ])
+        let question = RangeQuestion(reading: 1, wanted: 0)
         fixture.io.messages.append(.range(partition, question, .success(OffsetRange(low: 0, high: 9))))
         #expect(fixture.turn() == [])
-        fixture.io.messages.append(.batch(partition, question, .success(.readable)))
+        fixture.io.answerBatch(.readable)
         #expect(fixture.turn() == ["assign notifications/0@0", "forward notifications/0 to 0"])
         #expect(errors.map(\.releases) == [1, 1])
     }
@@ -38,8 +38,7 @@ struct LaneUnreadableTests {
         fixture.io.unforwarded = records + [error]
         fixture.turn()
         #expect(fixture.lane.refused?.record.offset == Int64(room))
-        let asked = RangeQuestion(reading: 1, wanted: Int64(room))
-        fixture.io.messages.append(.batch(partition, asked, .success(.readable)))
+        fixture.io.answerBatch(.readable)
         #expect(fixture.turn().first == "assign notifications/0@\(room)")
         #expect(fixture.lane.refused == nil)
         #expect(records.last?.releases == 1 && error.releases == 1)
@@ -55,7 +54,7 @@ struct LaneUnreadableTests {
         #expect(fixture.turn() == [], "it is asked already")
         let batch = UnreadableBatch(
             partition: partition, offsets: 0..<3, failure: KafkaError(code: Code.badMessage))
-        fixture.io.messages.append(.batch(partition, question, .success(.unreadable(batch))))
+        fixture.io.answerBatch(.unreadable(batch))
         let doings = fixture.turn()
         #expect(doings.contains("assign notifications/0@3"), "\(doings)")
         #expect(doings.contains { $0.hasPrefix("produce deadLetter, key none") }, "\(doings)")

@@ -14,6 +14,7 @@ final class ScriptedIO: LaneIO {
     // Inputs of the lane.
     var now = Moment(monotonic: MonotonicTime(nanoseconds: 0), wall: WallTime(milliseconds: 1_700_000_000_000))
     var messages: [LaneMessage] = []
+    private var unansweredBatch: (TopicPartition, RangeQuestion)?
     var rebalances: [Rebalance] = []
     var queues: [[ScriptedRecord]] = []
     var unforwarded: [ScriptedRecord] = []
@@ -134,6 +135,14 @@ final class ScriptedIO: LaneIO {
 
     func readBatch(of partition: TopicPartition, _ question: RangeQuestion) {
         note("read batch of \(partition), reading \(question.reading), offset \(question.wanted)")
+        unansweredBatch = (partition, question)
+    }
+
+    /// Has the other client report what it found.
+    func answerBatch(_ reading: BatchReading) {
+        guard let (partition, question) = unansweredBatch else { preconditionFailure("no batch was asked for") }
+        messages.append(.batch(partition, question, .success(reading)))
+        unansweredBatch = nil
     }
 
     func emptyRecord(of partition: TopicPartition, at offset: Int64) -> ScriptedRecord {

@@ -42,7 +42,7 @@ extension Engine {
         guard question.reading >= partitions[partition].firstReading, events.room > 0,
             let source = sources.index(of: partition)
         else { return .done }
-        switch partitions.pass(offsets, of: partition, now: now.wall) {
+        switch partitions.pass(offsets, of: partition, failedAt: question.failedAt) {
         case .noRoom:
             actions.append(.pause(partition: partition))
             return .done

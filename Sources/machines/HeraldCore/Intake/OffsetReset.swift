@@ -1,3 +1,5 @@
+public import HeraldTime
+
 /// The state in which a partition's range was asked for: the reading, and the offset.
 public struct RangeQuestion: Sendable, Equatable {
     /// The number of the reading in which it was asked.
@@ -6,12 +8,15 @@ public struct RangeQuestion: Sendable, Equatable {
     public var wanted: Int64
     /// The newest time stamp of all taken records (milliseconds since the Unix epoch); `nil` when unknown.
     public var newest: Int64?
+    /// The time at which the client could not read a batch; `nil` when the question is about a range.
+    public var failedAt: WallTime?
 
     /// A question of this reading, about this offset.
-    public init(reading: Int, wanted: Int64, newest: Int64? = nil) {
+    public init(reading: Int, wanted: Int64, newest: Int64? = nil, failedAt: WallTime? = nil) {
         self.reading = reading
         self.wanted = wanted
         self.newest = newest
+        self.failedAt = failedAt
     }
 }
 

@@ -306,7 +306,7 @@ extension PartitionTable {
     }
 
     /// Passes over unreadable offsets.
-    mutating func pass(_ offsets: Range<Int64>, of partition: Int32, now: WallTime) -> Passing {
+    mutating func pass(_ offsets: Range<Int64>, of partition: Int32, failedAt: WallTime?) -> Passing {
         let place = Int(partition)
         var tracker = all[place].tracker ?? OffsetTracker(startingAt: offsets.lowerBound)
         guard tracker.mayTake(offsets.upperBound - 1) else {
@@ -317,8 +317,9 @@ extension PartitionTable {
         let first = tracker.pass(offsets)
         all[place].tracker = tracker
         all[place].history = max(all[place].history, offsets.upperBound)
-        // Their age is unknown, but they are there by now.
-        all[place].evidence.note(now)
+        // Their age is unknown, but they were there when the client failed. By now another log may be in its place, whose
+        // records are younger.
+        all[place].evidence.note(failedAt)
         return first.map { .new($0) } ?? .doneBefore
     }
 }

@@ -14,7 +14,7 @@ extension Lane {
         logger.warning(
             "a batch can't be read; looking whether that lasts: \(record.error?.words ?? "")",
             place(partition, record.offset))
-        let question = RangeQuestion(reading: reading, wanted: wanted)
+        let question = RangeQuestion(reading: reading, wanted: wanted, failedAt: io.now.wall)
         inQuestion.updateValue((question, record), forKey: partition)?.record?.release()
         io.readBatch(of: partition, question)
     }
@@ -30,7 +30,7 @@ extension Lane {
             logger.warning(
                 "nothing comes of a partition that has more; looking whether its next batch can be read",
                 place(partition, wanted))
-            let question = RangeQuestion(reading: reading, wanted: wanted)
+            let question = RangeQuestion(reading: reading, wanted: wanted, failedAt: io.now.wall)
             inQuestion[partition] = (question, nil)
             io.readBatch(of: partition, question)
         }

@@ -71,12 +71,13 @@ struct EngineUnreadableTests {
         #expect(harness.engine.counters.deadLetters(.unreadable) == 1)
     }
 
-    @Test("is as old as the moment at which it is passed over: later records are younger")
+    @Test("is as old as its failure: what was written while another client looked may be of another log")
     func evidence() throws {
         let harness = harness()
         _ = harness.batchFails(at: 3)
-        harness.batchIsUnreadable(3..<10)
         let now = harness.now.wall
+        harness.pass(.seconds(3))
+        harness.batchIsUnreadable(3..<10, failedAt: now)
         let identity = PartitionIdentity(cluster: "", topic: "notifications", partition: 0)
         let position = try #require(commit(harness))
         let map = try #require(CompletionMap(text: position.metadata, committed: position.offset, of: identity))
