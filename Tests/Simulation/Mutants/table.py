@@ -43,6 +43,8 @@ OFFSETS = "isAtomic=true recreations=0 offsetLosses=3 commitInterval=1000"
 
 # Records are deleted before they are read, and an operator skips them.
 DELETIONS = "deletions=10 recreations=0 cuts=0 offsetLosses=0 strangers=0"
+# One worker that keeps its partitions to the end: a new assignment would mend what it forgets.
+LONE = "workers=1 crashes=0 stops=0 freezes=0 sessionLosses=0 damages=0 fatalErrors=0 twins=0 growths=0"
 
 # Another program commits in the workers' group.
 STRANGERS = "strangers=8 isAtomic=true recreations=0 cuts=0 offsetLosses=0"
@@ -65,7 +67,7 @@ MUTANTS = [
         "Lane+Records.swift",
         "        io.findRange(of: partition, question, after: Self.lostPause)\n    }\n\n    /// Reads",
         "    }\n\n    /// Reads",
-        DELETIONS,
+        scenario=f"{DELETIONS} {LONE}",
     ),
     Mutant(
         "a partition continues at an offset before the one to which lost records are skipped",
