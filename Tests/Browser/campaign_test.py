@@ -102,9 +102,16 @@ class CampaignTest(ConsoleTest):
             self.assertEqual(self.browser.named("button", order), [], "what has ended takes no orders")
         self.browser.press("Make a report")
         self.browser.wait_for_text("Save the report")
+        self.browser.wait_for_text("All 2 people of whom Kafka knows were reached")
+        self.browser.press("Save who was not reached")
+        self.browser.press("Save all results")
+        self.browser.press("The same on a command line")
         self.browser.wait_for_text("the audience of a new campaign")
         self.browser.wait_for_text("--not-reached spring.not-reached.csv --audience AUDIENCE")
         self.assert_accessible()
+        self.browser.press("Audit")
+        self.browser.wait_for_text("spring.not-reached.")
+        self.browser.wait_for_text("spring.results.")
 
     def test_tab_is_closed(self):
         """A campaign goes on when its tab is closed, and is found again in another one"""

@@ -190,6 +190,34 @@ struct ConsoleCampaignTests {
         }
     }
 
+    @Test("Operators save who was not reached and all results as CSV, and the audit has who took them")
+    func lists() async throws {
+        let plan = Self.plan { $0.misbehaviour = [.status(400) { $0.user = "ben" }] }
+        try await Fixture.run(plan) { fixture in
+            let console = try await consoleWithSpring(fixture)
+            let lists = "/api/campaigns/spring/report/lists"
+            #expect(try await console.post("\(lists)/not-reached").status == 404)
+            let report = try await console.get("/api/campaigns/spring/report") { $0.json["state"] as? String == "done" }
+            let people = try #require(report.json["people"] as? [String: Any], "\(report.text)")
+            #expect(people["reached"] as? Int == 1 && people["notReached"] as? Int == 1, "\(report.text)")
+            #expect(report.text.contains(#"{"why":"dead-lettered","reason":"rejected","count":1}"#), "\(report.text)")
+            #expect(try await console.post("\(lists)/not-reached", as: .viewer).status == 403)
+            let audit = "/api/audit?what=campaign.reveal"
+            #expect(entries(try await console.get(audit)).isEmpty)
+            let unreached = try await console.post("\(lists)/not-reached")
+            #expect(unreached.text.hasPrefix("\u{FEFF}user,unreached_why"), "\(unreached.text)")
+            #expect(
+                unreached.text.contains("\nben,dead-lettered,apns,rejected,400,") && !unreached.text.contains("ann"))
+            let name = try #require(unreached.headers["content-disposition"])
+            #expect(name.hasPrefix("attachment; filename=\"spring.not-reached.20"), "\(name)")
+            let results = try await console.post("\(lists)/results")
+            #expect(results.text.contains(",ann,apns,delivered,") && results.text.contains(",ben,apns,dead-lettered,"))
+            #expect(try await console.post("\(lists)/others").status == 404)
+            let taken = entries(try await console.get(audit)).compactMap { $0["options"] as? [String: String] }
+            #expect(taken.compactMap { $0.keys.first } == ["csv", "not-reached"], "\(taken)")
+        }
+    }
+
     @Test("People are added to a campaign; an audience that lacks some of them is refused, unless confirmed")
     func anotherAudience() async throws {
         try await Fixture.run(Self.plan()) { fixture in

@@ -23,6 +23,27 @@ struct HTTPServerTests {
         server.stop()
     }
 
+    @Test("answers with a file's content, to several clients, and closes the file with the last answer")
+    func file() throws {
+        let text = String(repeating: "0123456789\n", count: 100_000)
+        var path = Array("\(FileManager.default.temporaryDirectory.path)/file-XXXXXX".utf8CString)
+        let descriptor = mkstemp(&path)
+        unlink(path)
+        try #require(
+            text.utf8CString.withUnsafeBytes { write(descriptor, $0.baseAddress, text.utf8.count) } == text.utf8.count)
+        let file = HTTPFile(takingOver: descriptor, byteCount: text.utf8.count)
+        let server = try HTTPServer { _ in .respond(HTTPResponse(status: 200, headers: ["X-A": "b"], file: file)) }
+        for _ in 0..<2 {
+            let client = try PlainHTTP(port: server.port)
+            for _ in 0..<2 {
+                let answer = try client.request("GET", "/")
+                #expect(answer.status == 200 && answer.headers["x-a"] == "b")
+                #expect(answer.headers["content-length"] == "\(text.utf8.count)" && answer.text == text)
+            }
+        }
+        server.stop()
+    }
+
     @Test("hands over the path as sent, its decoded segments and every query parameter, including repeated ones")
     func target() throws {
         let seen = Guarded<HTTPTarget?>(nil)

@@ -89,6 +89,10 @@ struct ReportTests {
         #expect(lines[0].hasPrefix("bob,dead-lettered,apns,rejected,400,,2026-"))
         #expect(lines[1].hasPrefix("'=cid,cancelled,apns,,,,2026-"))
         #expect(lines[2...] == ["dora,no outcome yet,,,,,\r\n", "eve,never published,,,,,\r\n"])
+        #expect(
+            list.sortedCauses.map { "\($0.cause.why) \($0.cause.reason) \($0.count)" } == [
+                "cancelled  1", "dead-lettered rejected 1", "never published  1", "no outcome yet  1",
+            ])
         #expect(list.unsettled == 2, "a campaign that is not over may still notify them")
         #expect(
             UnreachedList.heading
@@ -287,11 +291,11 @@ struct ReportTests {
         var report = CampaignReport(Samples.definition(), now: Self.now)
         let failure = try Samples.result("dead-lettered", user: "u1", reason: "rejected")
         report.add(failure)
-        #expect(!report.isRecovered(failure))
+        #expect(report.isUnreached(failure))
         report.add(try Samples.result("delivered", user: "u1", pns: "apns", replays: 1))
-        #expect(report.isRecovered(failure))
-        #expect(!report.isRecovered(try Samples.result("dead-lettered", user: "u1", pns: "gcm")))
-        #expect(!report.isRecovered(try Samples.result("dead-lettered", user: "u2", pns: "apns")))
+        #expect(!report.isUnreached(failure))
+        #expect(report.isUnreached(try Samples.result("dead-lettered", user: "u1", pns: "gcm")))
+        #expect(report.isUnreached(try Samples.result("dead-lettered", user: "u2", pns: "apns")))
         #expect(page(report).contains("of these by a replay"))
     }
 

@@ -12,14 +12,21 @@ struct ConsoleAnswer: Sendable {
 
     /// A file for download, never shown in the console's own origin.
     static func file(_ bytes: [UInt8], type: String, name: String) -> Self {
+        Self(response: HTTPResponse(status: 200, headers: attachment(type, name), body: bytes))
+    }
+
+    /// The same of a file on disk, which is never in memory as a whole.
+    static func file(_ file: SpooledFile, type: String, name: String) throws -> Self {
+        let body = HTTPFile(takingOver: try file.duplicate(), byteCount: file.byteCount)
+        return Self(response: HTTPResponse(status: 200, headers: attachment(type, name), file: body))
+    }
+
+    private static func attachment(_ type: String, _ name: String) -> HTTPHeaderFields {
         let safe = name.filter { $0.isASCII && ($0.isLetter || $0.isNumber || ".-_".contains($0)) }
-        return Self(
-            response: HTTPResponse(
-                status: 200,
-                headers: [
-                    "Content-Type": type, "Content-Disposition": "attachment; filename=\"\(safe)\"",
-                    "Content-Security-Policy": "sandbox; default-src 'none'; style-src 'unsafe-inline'",
-                ], body: bytes))
+        return [
+            "Content-Type": type, "Content-Disposition": "attachment; filename=\"\(safe)\"",
+            "Content-Security-Policy": "sandbox; default-src 'none'; style-src 'unsafe-inline'",
+        ]
     }
 
     static func refused(_ refused: Refused) -> Self {

@@ -6,9 +6,9 @@ package final class Audience: Sendable {
     private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
     /// Its text in UTF-8.
-    nonisolated(unsafe) let file: SpooledFile
+    let file: SpooledFile
     /// What it was read from: the same, unless it is in another encoding.
-    private nonisolated(unsafe) let source: SpooledFile
+    private let source: SpooledFile
     package let format: AudienceFormat
     /// How it is said to be written.
     let form: AudienceForm
@@ -29,8 +29,7 @@ package final class Audience: Sendable {
     ///   - name: what its file is called.
     ///   - directory: where a copy of what is in another encoding goes.
     package init(_ source: SpooledFile, name: String, _ form: AudienceForm, copyingInto directory: String) throws {
-        nonisolated(unsafe) let source = source
-        nonisolated(unsafe) let file = try form.encoding?.converted(source, into: directory) ?? source
+        let file = try form.encoding?.converted(source, into: directory) ?? source
         self.source = source
         self.file = file
         self.form = form

@@ -33,10 +33,13 @@ extension CampaignContext {
         }
     }
 
-    /// Writes down that the operator reads a campaign's text.
-    package func recordReveal(_ campaign: String, at moment: String) throws {
+    /// Writes down that the operator reads a campaign's text, or takes a list of its people.
+    ///
+    /// - Parameter options: which list, as an option of the report has it; `nil` for the text.
+    package func recordReveal(_ campaign: String, options: [String: String]? = nil, at moment: String) throws {
         var entry = AuditEntry(action: "campaign.reveal", phase: "done", at: moment, by: operatorName)
         entry.selection = campaign
+        entry.options = options
         try entry.recordReveal(topic: topics.audit, properties: controlProperties)
     }
 }

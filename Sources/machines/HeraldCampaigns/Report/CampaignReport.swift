@@ -63,8 +63,13 @@ package struct CampaignReport: Sendable {
         }
     }
 
+    /// Whether the result says that its notification was not delivered, and no replay has delivered it since.
+    package func isUnreached(_ result: NotificationResult) -> Bool {
+        result.outcome.isUnreached && !isRecovered(result)
+    }
+
     /// Whether a replay has delivered what this result says has failed.
-    package func isRecovered(_ result: NotificationResult) -> Bool { recovered.contains(Self.identity(result)) }
+    private func isRecovered(_ result: NotificationResult) -> Bool { recovered.contains(Self.identity(result)) }
 
     package var sortedFailures: [(failure: Failure, count: Int)] {
         failures.map { ($0.key, $0.value) }.sorted { left, right in

@@ -22,11 +22,29 @@ package struct UnreachedList: Sendable {
     /// The header of a list without an audience.
     package static let heading = CSVText.line(["user"] + columns)
 
+    /// Why people were not reached: an outcome with its reason, or that there is none yet.
+    package struct Cause: Hashable, Comparable, Sendable {
+        package var why: String
+        /// The reason of the outcome; empty without one.
+        package var reason: String
+
+        package static func < (left: Cause, right: Cause) -> Bool {
+            (left.why, left.reason) < (right.why, right.reason)
+        }
+    }
+
     private var people: People
+    /// How many there are of each cause; words of outcomes and reasons are few.
+    private var causes: [Cause: Int] = [:]
     /// How many there are.
     package private(set) var count = 0
     /// Of these, those without a result: a campaign that is not over may still notify them.
     package private(set) var unsettled = 0
+
+    /// How many people there are of each cause, most first.
+    package var sortedCauses: [(cause: Cause, count: Int)] {
+        causes.map { ($0.key, $0.value) }.sorted { ($1.1, $0.0) < ($0.1, $1.0) }
+    }
 
     /// - Parameter people: those that were reached.
     package init(_ people: People) { self.people = people }
@@ -59,6 +77,7 @@ package struct UnreachedList: Sendable {
 
     private mutating func entry(_ user: String, _ why: String, _ more: String?...) -> Entry {
         count += 1
+        causes[Cause(why: why, reason: more.dropFirst().first.flatMap(\.self) ?? ""), default: 0] += 1
         let cells = [why] + more.map { $0 ?? "" }
         return Entry(user: user, why: cells + Array(repeating: "", count: Self.columns.count - cells.count))
     }

@@ -4,7 +4,7 @@ internal import Glibc
 ///
 /// What is not a regular file (standard input, a pipe) is copied to a file without a name first, which is gone with the
 /// process however that ends.
-package final class SpooledFile {
+package final class SpooledFile: Sendable {
     private static let chunkBytes = 65_536
 
     private let descriptor: Int32
@@ -79,6 +79,13 @@ package final class SpooledFile {
             }
             return got
         }
+    }
+
+    /// Another descriptor of it, which the caller closes.
+    package func duplicate() throws -> Int32 {
+        let duplicate = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
+        guard duplicate >= 0 else { throw Self.failure("cannot read the file") }
+        return duplicate
     }
 
     /// A file without a name in this directory; the caller closes it.

@@ -193,7 +193,7 @@ final class DaemonService {
         guard let made else { return .NO }
         defer { MHD_destroy_response(made) }
         let socket = herald_http_connection_socket(connection)
-        connections.note { table, now in table.answers(socket, byteCount: response.body.count, now: now) }
+        connections.note { table, now in table.answers(socket, byteCount: response.byteCount, now: now) }
         return MHD_queue_response(connection, UInt32(clamping: status), made)
     }
 
@@ -213,11 +213,23 @@ final class DaemonService {
     }
 
     private func make(_ response: HTTPResponse) -> OpaquePointer? {
+        if let file = response.file { return make(response, file) }
         let made = response.body.withUnsafeBytes { bytes in
             MHD_create_response_from_buffer(
                 bytes.count, UnsafeMutableRawPointer(mutating: bytes.baseAddress), .RESPMEM_MUST_COPY)
         }
         return made.flatMap { withHeaders(of: response, $0) }
+    }
+
+    /// The library closes its descriptor of the file when the answer has gone out.
+    private func make(_ response: HTTPResponse, _ file: HTTPFile) -> OpaquePointer? {
+        let descriptor = fcntl(file.descriptor, F_DUPFD_CLOEXEC, 0)
+        guard descriptor >= 0 else { return nil }
+        guard let made = MHD_create_response_from_fd64(UInt64(file.byteCount), descriptor) else {
+            close(descriptor)
+            return nil
+        }
+        return withHeaders(of: response, made)
     }
 
     /// The library's answer with these headers; `nil`, and the answer freed, when it refuses one.

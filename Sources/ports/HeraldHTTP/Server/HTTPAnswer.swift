@@ -1,3 +1,5 @@
+import Glibc
+
 /// What a handler decides about one request.
 public enum HTTPAnswer: Sendable {
     /// Answer at once.
@@ -33,6 +35,8 @@ public struct HTTPResponse: Sendable, Equatable {
     public var headers: HTTPHeaderFields
     /// The body's bytes.
     public var body: [UInt8]
+    /// A file whose content is the body, in place of ``body``.
+    public var file: HTTPFile?
 
     /// An answer from its parts.
     public init(status: Int, headers: HTTPHeaderFields = [:], body: [UInt8] = []) {
@@ -40,6 +44,15 @@ public struct HTTPResponse: Sendable, Equatable {
         self.headers = headers
         self.body = body
     }
+
+    /// An answer with a file's content.
+    public init(status: Int, headers: HTTPHeaderFields = [:], file: HTTPFile) {
+        self.init(status: status, headers: headers)
+        self.file = file
+    }
+
+    /// How many bytes the body has.
+    var byteCount: Int { file?.byteCount ?? body.count }
 
     /// An answer of plain text.
     public static func text(_ text: String, status: Int = 200) -> Self {
@@ -50,4 +63,24 @@ public struct HTTPResponse: Sendable, Equatable {
     public static func json(_ json: [UInt8], status: Int = 200) -> Self {
         Self(status: status, headers: ["Content-Type": "application/json; charset=utf-8"], body: json)
     }
+}
+
+/// An open file as the body of an answer: it is read while it is sent, so its size takes no memory.
+public final class HTTPFile: Sendable, Equatable {
+    /// How many bytes are sent.
+    public let byteCount: Int
+    let descriptor: Int32
+
+    /// - Parameters:
+    ///   - descriptor: of a regular file; it is closed with this one.
+    ///   - byteCount: the file has so many bytes, and they do not change any more.
+    public init(takingOver descriptor: Int32, byteCount: Int) {
+        self.descriptor = descriptor
+        self.byteCount = byteCount
+    }
+
+    deinit { close(descriptor) }
+
+    /// Whether both are the same.
+    public static func == (left: HTTPFile, right: HTTPFile) -> Bool { left === right }
 }

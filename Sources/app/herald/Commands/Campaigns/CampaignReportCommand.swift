@@ -123,7 +123,7 @@ private struct CampaignReportRun {
             var output = BufferedOutput(stream)
             output.write(ResultRow.heading)
             _ = try scan("written") { result in
-                guard isAll || isFailure(result) else { return }
+                guard isAll || report.isUnreached(result) else { return }
                 count += 1
                 output.write(ResultRow.line(result))
             }
@@ -200,10 +200,6 @@ private struct CampaignReportRun {
 
     private func reading<Answer>(_ read: (ReadingBar) throws -> Answer) throws -> Answer {
         try stop.reading(console, interruption: Self.interruption, read)
-    }
-
-    private func isFailure(_ result: NotificationResult) -> Bool {
-        result.outcome.isUnreached && !report.isRecovered(result)
     }
 
     /// Goes through the campaign's results from its beginning; how many were deleted.

@@ -20,15 +20,15 @@ export function whenSignedOut(handler) {
   onSignedOut = handler;
 }
 
-async function answered(request) {
+async function answered(request, read = (response) => response.json().catch(() => null)) {
   let response;
   try {
     response = await request;
   } catch {
     throw new ApiError('The console does not answer. Is it still running?', 0);
   }
+  if (response.ok) return read(response);
   const body = await response.json().catch(() => null);
-  if (response.ok) return body;
   if (response.status === 401) onSignedOut();
   throw new ApiError(body?.error ?? `The console answered ${response.status}.`, response.status, body?.field);
 }
@@ -50,6 +50,16 @@ export function post(path, object, query) {
   return answered(fetch(link(path, query), {
     method: 'POST', credentials: 'same-origin', body: JSON.stringify(object ?? {}), headers: { 'Content-Type': 'application/json' },
   }));
+}
+
+/** Saves the file that a POST request is answered with, under the name that the server gives it. */
+export async function save(path, object) {
+  const file = await answered(fetch(path, {
+    method: 'POST', credentials: 'same-origin', body: JSON.stringify(object ?? {}), headers: { 'Content-Type': 'application/json' },
+  }), async (response) => ({ name: /filename="([^"]+)"/.exec(response.headers.get('Content-Disposition'))?.[1], blob: await response.blob() }));
+  const url = URL.createObjectURL(file.blob);
+  Object.assign(document.createElement('a'), { href: url, download: file.name }).click();
+  URL.revokeObjectURL(url);
 }
 
 /** Sends a message while the page is being left, without waiting for an answer. */

@@ -116,7 +116,7 @@ final class CampaignStarts: Sendable {
         let draft = CampaignDraft(
             owner: owner, upload: form.upload, hash: form.hash, order: order, form: form, file: upload.name)
         let key = AccessToken.random()
-        try drafts.begin(key) { [self] work in
+        try drafts.begin(key, showing: draft) { [self] work in
             try refusing(form.upload, owner) {
                 try CampaignDraft.preview(draft, audience, of: campaign, work) { preview, recipients in
                     try campaign.flatMap {

@@ -17,6 +17,8 @@ final class CampaignsPart: ConsolePart {
     private static let mostReason = 500
 
     private let service: CampaignService
+    /// Of files without names.
+    private let directory: String
     private let starts: CampaignStarts
     private let lists: AskedTasks<CampaignList>
     private let details: AskedTasks<CampaignDetail>
@@ -25,6 +27,7 @@ final class CampaignsPart: ConsolePart {
 
     init(_ context: ConsoleContext, jobs: Jobs) throws {
         service = CampaignService(console: context)
+        directory = context.starts.directory
         starts = try CampaignStarts(service, context.starts, jobs: jobs)
         lists = try AskedTasks(name: "campaigns", most: 2, keeping: .seconds(10), busy: "the list is about to be read")
         details = try AskedTasks(
@@ -60,6 +63,7 @@ final class CampaignsPart: ConsolePart {
             .get("/api/campaigns/*/consequence/*") { [self] in try consequence($0) },
             .get("/api/campaigns/*/report") { [self] in try report($0) },
             .get("/api/campaigns/*/report/page") { [self] in try reportPage($0.parameters[0]) },
+            .operate("/api/campaigns/*/report/lists/*") { [self] in try reportList($0) },
             .operate("/api/campaigns/*/message") { [self] in try message($0) },
         ]
     }
@@ -84,19 +88,38 @@ final class CampaignsPart: ConsolePart {
 
     private func report(_ request: ConsoleRequest) throws -> ConsoleAnswer {
         let name = request.parameters[0]
-        if request.text("anew") != "true", let known = reports.ask(name), !known.isEnded || known.value?.page != nil {
+        if request.text("anew") != "true", let known = reports.ask(name), !known.isEnded || known.value?.made != nil {
             return .json((known.value ?? ReportMaking()).json(name))
         }
-        let snapshot = try reports.begin(name) { [service] in try ReportMaking.make(name, service, $0) }
+        let snapshot = try reports.begin(name) { [service, directory] in
+            try ReportMaking.make(name, service, in: directory, $0)
+        }
         if let failure = snapshot.failure { throw failure }
         return .json((snapshot.value ?? ReportMaking()).json(name))
     }
 
     private func reportPage(_ name: String) throws -> ConsoleAnswer {
-        guard let page = reports.ask(name)?.value?.page else {
-            throw Refused("the report is not made (any more); ask for it again", status: 404)
+        .file(try made(name).page, type: "text/html; charset=utf-8", name: "\(name).html")
+    }
+
+    /// A list of people, after an audit record of the viewer who takes it.
+    private func reportList(_ request: ConsoleRequest) throws -> ConsoleAnswer {
+        let name = request.parameters[0]
+        guard let list = ReportMaking.List(rawValue: request.parameters[1]) else {
+            throw Refused("there is no such list", status: 404)
         }
-        return .file(page, type: "text/html; charset=utf-8", name: "\(name).html")
+        guard let file = try made(name).files[list] else {
+            throw Refused("this list is too large for a download; the command has no bound", status: 409)
+        }
+        let now = SystemClock.wall().text
+        let fileName = "\(name).\(list.rawValue).\(now.prefix(10)).csv"
+        try service.signed(by: request.viewer).recordReveal(name, options: [list.option: fileName], at: now)
+        return try .file(file, type: "text/csv; charset=utf-8", name: fileName)
+    }
+
+    private func made(_ name: String) throws -> ReportMaking.Made {
+        if let made = reports.ask(name)?.value?.made { return made }
+        throw Refused("the report is not made (any more); ask for it again", status: 404)
     }
 
     /// Shows the message's template, after an audit record of the viewer who sees it.

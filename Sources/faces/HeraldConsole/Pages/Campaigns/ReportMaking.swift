@@ -1,29 +1,63 @@
 internal import HeraldCampaigns
+internal import HeraldEvents
 internal import HeraldText
 internal import HeraldTime
 internal import HeraldTools
 
 /// The progress of a campaign's report; the message's text is never in it.
 struct ReportMaking: Sendable {
-    var passed: Int64 = 0
-    var total: Int64 = 0
-    /// The page; `nil` until it is made.
-    var page: [UInt8]?
+    /// The lists of people that are made with it, as files to be downloaded.
+    enum List: String, CaseIterable {
+        /// All results.
+        case results
+        /// Who was reached on no push service.
+        case notReached = "not-reached"
 
-    func json(_ name: String) -> JSONValue {
-        [
-            "state": page == nil ? "reading" : "done", "passed": .integer(Int(passed)), "total": .integer(Int(total)),
-            "command": .words([
-                "herald", "campaign", "report", name, "--html", "\(name).html", "--csv", "\(name).csv",
-            ]),
-            "unreached": .words([
-                "herald", "campaign", "report", name, "--not-reached", "\(name).not-reached.csv", "--audience",
-                "AUDIENCE",
-            ]),
-        ]
+        /// The option of `herald campaign report` that makes it.
+        var option: String {
+            switch self {
+            case .results: "csv"
+            case .notReached: rawValue
+            }
+        }
     }
 
-    static func make(_ name: String, _ service: CampaignService, _ work: AskedTasks<ReportMaking>.Work) throws {
+    struct Made: Sendable {
+        let page: [UInt8]
+        /// CSV; a list that is larger than ``ListFile/limitBytes`` is missing.
+        let files: [List: SpooledFile]
+        let people: JSONValue
+    }
+
+    var passed: Int64 = 0
+    var total: Int64 = 0
+    /// `nil` until all of it is made.
+    var made: Made?
+
+    func json(_ name: String) -> JSONValue {
+        let tooLarge = made.map { made in List.allCases.filter { made.files[$0] == nil } } ?? []
+        return .present([
+            .init("state", made == nil ? "reading" : "done"), .init("passed", .integer(Int(passed))),
+            .init("total", .integer(Int(total))), .init("people", made?.people ?? .null),
+            .init("tooLarge", .words(tooLarge.map(\.rawValue))),
+            .init(
+                "command",
+                .words([
+                    "herald", "campaign", "report", name, "--html", "\(name).html", "--csv", "\(name).csv", "--all",
+                ])),
+            .init(
+                "unreached",
+                .words([
+                    "herald", "campaign", "report", name, "--not-reached", "\(name).not-reached.csv", "--audience",
+                    "AUDIENCE",
+                ])),
+        ])
+    }
+
+    /// - Parameter directory: of the lists' files, which have no names.
+    static func make(
+        _ name: String, _ service: CampaignService, in directory: String, _ work: AskedTasks<ReportMaking>.Work
+    ) throws {
         var making = ReportMaking()
         func show(_ passed: Int64, _ total: Int64) -> Bool {
             (making.passed, making.total) = (passed, total)
@@ -37,13 +71,85 @@ struct ReportMaking: Sendable {
         }
         let status = try context.statuses(of: [campaign], layout, onProgress: show)[0].status
         var report = CampaignReport(definition, now: SystemClock.wall())
-        let reader = try context.outcomes(of: [.init(definition)], layout)
-        defer { reader.close() }
-        guard try reader.catchUp(onProgress: show, onResult: { report.add($0) }) else { return }
+        func results(_ body: (NotificationResult) throws -> Void) throws -> Int64? {
+            let reader = try context.outcomes(of: [.init(definition)], layout)
+            defer { reader.close() }
+            var failure: (any Error)?
+            let isWhole = try reader.catchUp(onProgress: { failure == nil && show($0, $1) }) { result in
+                do { try body(result) } catch { failure = failure ?? error }
+            }
+            if let failure { throw failure }
+            return isWhole ? reader.deletedCount : nil
+        }
+        guard let deletedCount = try results({ report.add($0) }) else { return }
         let feedback = try context.feedback(on: definition, layout, onProgress: show)
+        // Only the whole report tells who was reached in the end.
+        var list = UnreachedList(report.people)
+        let all = try ListFile(ResultRow.heading, in: directory)
+        let unreached = try ListFile(UnreachedList.heading, in: directory)
+        guard
+            try results({ result in
+                try all.append(ResultRow.line(result))
+                if let entry = list.entry(result) { try unreached.append(entry.line) }
+            }) != nil,
+            try context.publishedUsers(
+                of: definition, layout, onProgress: show,
+                { user in if let entry = list.entry(published: user) { try unreached.append(entry.line) } })
+        else { return }
         let page = ReportPage(
-            status, definition, report, isRevealed: false, feedback: feedback, deletedCount: reader.deletedCount)
-        making.page = Array(page.html.utf8)
+            status, definition, report, isRevealed: false, feedback: feedback, deletedCount: deletedCount)
+        let files: [(List, SpooledFile?)] = [(.results, try all.finished()), (.notReached, try unreached.finished())]
+        making.made = Made(
+            page: Array(page.html.utf8),
+            files: Dictionary(uniqueKeysWithValues: files.compactMap { list, file in file.map { (list, $0) } }),
+            people: people(report, list, status))
         work.publish(making)
+    }
+
+    private static func people(_ report: CampaignReport, _ list: UnreachedList, _ status: CampaignStatus) -> JSONValue {
+        let causes = list.sortedCauses.map { cause, count in
+            JSONValue.object([
+                .init("why", .string(cause.why)), .init("reason", .string(cause.reason)),
+                .init("count", .integer(count)),
+            ])
+        }
+        return [
+            "reached": .integer(report.people.reached), "notReached": .integer(list.count), "causes": .array(causes),
+            "unpublished": .integer(status.recipientsLeft),
+            "unsettled": .integer(status.isOver ? 0 : list.unsettled),
+        ]
+    }
+}
+
+/// A CSV file of a report while it is written: on disk, without a name, and of bounded size.
+private final class ListFile {
+    /// `herald campaign report` makes larger ones.
+    static let limitBytes = 1 << 30
+    private static let bufferBytes = 1 << 16
+
+    private let file: GrowingFile
+    private var buffer: [UInt8]
+
+    init(_ heading: String, in directory: String) throws {
+        file = try GrowingFile(in: directory, for: "the report's list")
+        // A list without a mark is read in another encoding by Excel.
+        buffer = Array((CSVText.byteOrderMark + heading).utf8)
+    }
+
+    func append(_ line: String) throws {
+        guard file.byteCount <= Self.limitBytes else { return }
+        buffer += line.utf8
+        if buffer.count >= Self.bufferBytes { try flush() }
+    }
+
+    /// What was written; `nil` when it is too large, because half a list looks like a whole one.
+    func finished() throws -> SpooledFile? {
+        try flush()
+        return file.byteCount <= Self.limitBytes ? try file.finished() : nil
+    }
+
+    private func flush() throws {
+        try file.append(buffer)
+        buffer.removeAll(keepingCapacity: true)
     }
 }

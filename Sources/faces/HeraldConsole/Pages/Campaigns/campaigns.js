@@ -1,6 +1,6 @@
 // All campaigns, one of them as it runs, orders about it, and its report.
 
-import { get, onNews, post } from '../../Frame/lib/api.js';
+import { get, onNews, post, save } from '../../Frame/lib/api.js';
 import { command } from '../../Frame/lib/command.js';
 import { ask, fail, say } from '../../Frame/lib/dialog.js';
 import { badge, h, replace, svg, table } from '../../Frame/lib/dom.js';
@@ -69,7 +69,7 @@ function showOne(main, name, app) {
   const now = h('div', {}, h('p', { role: 'status' }, 'Reading its outcomes.'));
   const [problem, jobs, said] = [h('div', {}), h('div', {}), h('div', { role: 'status', class: 'unseen' })];
   const orders = orderButtons(name, app, problem);
-  replace(main, h('h1', {}, `Campaign ${name}`), problem, orders.element, now, jobs, reportSection(name), messageSection(name, app),
+  replace(main, h('h1', {}, `Campaign ${name}`), problem, orders.element, now, jobs, reportSection(name, app), messageSection(name, app),
     command(['herald', 'campaign', 'status', name]), said);
   let former = null;
   let own = [];
@@ -303,7 +303,7 @@ function jobSection(job, app, problem) {
 
 // MARK: Report and message
 
-function reportSection(name) {
+function reportSection(name, app) {
   const place = `/api/campaigns/${encodeURIComponent(name)}/report`;
   const result = h('div', { role: 'status' });
   const button = h('button', {
@@ -316,9 +316,7 @@ function reportSection(name) {
           draw: ({ passed, total }) => replace(result, h('p', {}, total > 0 ? `${count(passed)} of ${count(total)} results read.` : 'Reading the results.')),
         });
         if (!answer) return;
-        replace(result, h('p', {}, h('a', { class: 'button', href: `${place}/page`, download: `${name}.html` }, 'Save the report')), command(answer.command),
-          h('p', {}, 'Who was not reached, with the columns of the campaign’s audience (its file for AUDIENCE), so that the list can be the audience of a new campaign:'),
-          command(answer.unreached));
+        replace(result, made(answer, name, place, app));
       } catch (error) {
         replace(result, fail(error));
       }
@@ -326,7 +324,44 @@ function reportSection(name) {
     },
   }, 'Make a report');
   return h('section', { class: 'card', 'aria-labelledby': 'report' }, h('h2', { id: 'report' }, 'Report'),
-    h('p', { class: 'muted' }, 'A page with outcomes over time and failures by reason, to be saved and passed on; without the message.'), button, result);
+    h('p', { class: 'muted' }, 'Who was not reached and why, and files to save: a page with outcomes over time and failures by reason, and the results as CSV; without the message.'), button, result);
+}
+
+const persons = (number) => `${count(number)} ${number === 1 ? 'person' : 'people'}`;
+
+/** Why people were not reached, as rows of a table. */
+export function causes({ people }) {
+  return people.causes.map(({ why, reason, count: number }) => [reason ? `${why}: ${reason}` : why, count(number)]);
+}
+
+/** What the list of those who were not reached lacks, or may soon have wrong. */
+export function listNotes({ people }) {
+  return [
+    people.unsettled > 0 && `${count(people.unsettled)} of them may still be notified: cancel the campaign before you reach them in another way.`,
+    people.unpublished > 0 && `${plural(people.unpublished, 'recipient')} ${people.unpublished === 1 ? 'was' : 'were'} never published and ${people.unpublished === 1 ? 'is' : 'are'} not in the list, because Kafka does not know them: the command below takes them from the audience’s file.`,
+  ].filter(Boolean);
+}
+
+function made(answer, name, place, app) {
+  const { people } = answer;
+  const problem = h('div', {});
+  const button = (list, label) => !answer.tooLarge.includes(list) && h('button', {
+    type: 'button', onclick: attempt(problem, () => save(`${place}/lists/${list}`).then(() => say('The list is saved; the audit says by whom.'))),
+  }, label);
+  return [
+    h('p', { class: 'toolbar' }, h('a', { class: 'button', href: `${place}/page`, download: `${name}.html` }, 'Save the report'),
+      app.isOperator && [button('not-reached', 'Save who was not reached'), button('results', 'Save all results')]), problem,
+    app.isOperator && h('p', { class: 'muted' }, 'The two lists are CSV and name people: who takes one is in the audit.',
+      answer.tooLarge.length > 0 && ' A list above 1 GiB is left to the command.'),
+    table({
+      caption: `${persons(people.notReached)} not reached on any push service; ${count(people.reached)} reached`,
+      columns: [{ title: 'Why' }, { title: 'People', number: true }], rows: causes(answer), empty: people.reached > 0 ? `All ${persons(people.reached)} of whom Kafka knows were reached.` : 'There is no outcome yet.',
+    }),
+    listNotes(answer).map((note) => h('p', { class: 'badge warn' }, note)),
+    h('details', { id: 'report-commands' }, h('summary', {}, 'The same on a command line'), command(answer.command),
+      h('p', {}, 'Who was not reached, with the columns of the campaign’s audience (its file for AUDIENCE), so that the list can be the audience of a new campaign:'),
+      command(answer.unreached)),
+  ];
 }
 
 function messageSection(name, app) {

@@ -1,6 +1,6 @@
 // Common parts of pages of dead letters: filters, reading progress, and files.
 
-import { get } from '../../Frame/lib/api.js';
+import { get, save } from '../../Frame/lib/api.js';
 import { ask } from '../../Frame/lib/dialog.js';
 import { badge, h } from '../../Frame/lib/dom.js';
 import { attempt, field } from '../../Frame/lib/form.js';
@@ -83,20 +83,9 @@ export function exports(query, app) {
         title: 'Save with the messages’ texts?', confirm: 'Save with texts',
         body: h('p', {}, 'The file has what was written to people. That you take it goes into the audit topic.'),
       });
-      if (isSure) await saveRevealed(filterOf(query));
+      if (isSure) await save('/api/failures/export', { filter: filterOf(query), format: 'jsonl' });
     }),
   }, 'Save with texts …'), problem];
-}
-
-async function saveRevealed(filter) {
-  const response = await fetch('/api/failures/export', {
-    method: 'POST', credentials: 'same-origin', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ filter, format: 'jsonl' }),
-  });
-  if (!response.ok) throw new Error((await response.json().catch(() => null))?.error ?? `The console answered ${response.status}.`);
-  const url = URL.createObjectURL(await response.blob());
-  const anchor = h('a', { href: url, download: 'dead-letters.jsonl' });
-  anchor.click();
-  URL.revokeObjectURL(url);
 }
 
 export function stateBadge(job) {

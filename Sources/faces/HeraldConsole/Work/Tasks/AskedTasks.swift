@@ -97,11 +97,16 @@ final class AskedTasks<Value: Sendable>: Sendable {
     ///
     /// A failed task is returned once before a new one begins.
     ///
-    /// - Parameter body: may block; publishes from time to time, and returns when it is no longer wanted.
+    /// - Parameters:
+    ///   - first: the task's value until its body publishes one.
+    ///   - body: may block; publishes from time to time, and returns when it is no longer wanted.
     /// - Throws: a ``Refused`` when too many are running.
     @discardableResult
-    func begin(_ key: String, _ body: @escaping @Sendable (Work) throws -> Void) throws -> Snapshot {
+    func begin(
+        _ key: String, showing first: Value? = nil, _ body: @escaping @Sendable (Work) throws -> Void
+    ) throws -> Snapshot {
         let work = Work(patience: patience, now: now)
+        if let first { work.publish(first) }
         let known = try state.withLock { state throws -> Work? in
             forget(&state)
             if let known = state.works[key] {

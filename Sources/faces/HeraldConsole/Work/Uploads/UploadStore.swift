@@ -94,7 +94,7 @@ final class UploadStore: Sendable {
     }
 
     func file(_ key: String, owner: String) throws -> (file: SpooledFile, name: String) {
-        try uploads.withLock { uploads throws -> sending (file: SpooledFile, name: String) in
+        try uploads.withLock { uploads throws -> (file: SpooledFile, name: String) in
             let upload = try find(key, owner, &uploads)
             guard upload.isComplete else {
                 throw Refused(

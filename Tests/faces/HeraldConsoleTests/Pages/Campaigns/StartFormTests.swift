@@ -107,7 +107,7 @@ struct StartFormTests {
             _ = try store.append(
                 Array(bytes[start..<min(start + 1 << 20, bytes.count)]), at: start, to: key, owner: "ann")
         }
-        nonisolated(unsafe) let file = try store.file(key, owner: "ann").file
+        let file = try store.file(key, owner: "ann").file
         let audience = try Audience(file, name: "users.csv", AudienceForm(), copyingInto: NSTemporaryDirectory())
         let definition = try Self.definition(message: "Secret", pns: "apns", topic: "notifications.bulk")
         let order = try order(definition) { $0.message = message }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { moment, count as number } from '#console/Frame/lib/format.js';
 import { expected, inForm } from '#console/Pages/Campaigns/campaign-form.js';
-import { added, ofCampaign, pace, parts, replaced, waitWords } from '#console/Pages/Campaigns/campaigns.js';
+import { added, causes, listNotes, ofCampaign, pace, parts, replaced, waitWords } from '#console/Pages/Campaigns/campaigns.js';
 import { table } from '../../Frame/table.mjs';
 
 const none = { delivered: 0, failed: 0, expired: 0, cancelled: 0, recovered: 0 };
@@ -41,6 +41,17 @@ table('A campaign without outcomes says what it waits for', waitWords, [
   [{}, { state: 'running', waits: { for: 'trouble', sentence: 'No worker runs' } }, 'It waits: no worker runs.'],
   [{}, { state: 'running', waits: { for: 'suspended', count: 40, until: 'noon' } }, 'It goes on: 40 suspended notifications are called again by noon.'],
   [{}, { state: 'running', waits: { for: 'retries', count: 1, until: 'noon' } }, 'It waits: 1 notification retries, the next at noon.'],
+]);
+
+table('Those who were not reached are counted by cause', causes, [
+  [{ people: { causes: [{ why: 'dead-lettered', reason: 'invalid', count: 3 }, { why: 'no outcome yet', reason: '', count: 1 }] } },
+    [['dead-lettered: invalid', '3'], ['no outcome yet', '1']]],
+]);
+
+table('A list of people says what it lacks, and what may change', listNotes, [
+  [{ people: { unsettled: 0, unpublished: 0 } }, []],
+  [{ people: { unsettled: 2, unpublished: 1 } }, ['2 of them may still be notified: cancel the campaign before you reach them in another way.',
+    '1 recipient was never published and is not in the list, because Kafka does not know them: the command below takes them from the audience’s file.']],
 ]);
 
 table('A refusal names the fields of the form', inForm, [
