@@ -160,6 +160,10 @@ package struct SettingsTable: SettingsDeclarations {
         package let registerPath = Setting(
             "backend.registerPath", .text(.requestPath, "PATH"), default: "/api/register",
             "The path of a registration, behind backend.url.")
+        package let body = Setting(
+            "backend.body", .choice(HTTPBody.self), default: "text",
+            "The body of a call to a backend of kind http: the message as a JSON string (text; other parts of the event are "
+                + "counted and named in results), or an object with all parts.")
         package let timeout = Setting(
             "backend.timeout", .duration(.milliseconds(1)...(.seconds(600))), default: "10s",
             "The time limit of one call, from connecting to the end of the answer.")

@@ -22,6 +22,21 @@ public struct NotificationEvent: Equatable, Sendable {
     public var expiresAt: WallTime?
     /// It is never sent before this.
     public var notBefore: WallTime?
+    /// The line above the message: 1 to 256 bytes of UTF-8.
+    public var title: String?
+    /// Where a tap leads: a URL with `https:` or the app's own scheme, of at most 2048 bytes.
+    public var link: String?
+    /// A picture: an `https:` URL of at most 2048 bytes.
+    public var image: String?
+    /// Names and texts for the app: at most 64, names of 1 to 64 of `[A-Za-z0-9_.-]`, texts of at most 1024
+    /// bytes, together at most 2048 (``ContentRules/reservedDataNames`` are refused). Empty is absent.
+    public var data: [String: String] = [:]
+    /// The number on the app's icon, 0 to 99 999; iOS alone.
+    public var badge: Int?
+    /// `default`, `none`, or the name of a file in the app of at most 64 bytes.
+    public var sound: String?
+    /// APNs' category or Android's channel: 1 to 64 of `[A-Za-z0-9_.-]`.
+    public var category: String?
 
     /// An event, not yet checked.
     public init(
@@ -77,6 +92,22 @@ public struct NotificationEvent: Equatable, Sendable {
         if let time { writer.append("time", time, to: &output) }
         if let expiresAt { writer.append("expiresAt", expiresAt, to: &output) }
         if let notBefore { writer.append("notBefore", notBefore, to: &output) }
+        if let title { writer.append("title", title, to: &output) }
+        if let link { writer.append("link", link, to: &output) }
+        if let image { writer.append("image", image, to: &output) }
+        if !data.isEmpty {
+            writer.key("data", &output)
+            for (index, member) in data.sorted(by: { $0.key < $1.key }).enumerated() {
+                output.append(index == 0 ? UInt8(ascii: "{") : UInt8(ascii: ","))
+                JSONText.appendString(member.key.utf8.span.bytes, to: &output)
+                output.append(UInt8(ascii: ":"))
+                JSONText.appendString(member.value.utf8.span.bytes, to: &output)
+            }
+            output.append(UInt8(ascii: "}"))
+        }
+        if let badge { writer.append("badge", Int64(badge), to: &output) }
+        if let sound { writer.append("sound", sound, to: &output) }
+        if let category { writer.append("category", category, to: &output) }
         writer.end(&output)
         return output
     }

@@ -133,6 +133,17 @@ public enum WorkerMetrics {
                 }
             }
         },
+        Metric(
+            "herald_omitted_content", .counter, labels: ["pns", "field"],
+            "Notifications delivered without a field of their event, by push service and field: the backend takes only the "
+                + "message (backend.body: text), or the push service has no place for it."
+        ) { source, writer in
+            for (service, name) in source.report.pushServices.enumerated() {
+                for field in ContentField.allCases {
+                    writer.sample([name, field.rawValue], source.sum { $0.counters.omitted(field, service: service) })
+                }
+            }
+        },
         sum("herald_tombstones", .counter, "Records without a value, which are skipped.", \.counters.tombstones),
         sum(
             "herald_unreadable_records", .counter, "Offsets that were passed over because nobody can read their batch.",

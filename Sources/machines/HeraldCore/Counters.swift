@@ -28,6 +28,8 @@ public struct Counters: Sendable, Equatable {
     private var deadLetters: [DeadLetterReason: Int] = [:]
     /// By reason; the last place is for hops.
     private var retries = Array(repeating: 0, count: RetryReason.allCases.count + 1)
+    /// By push service, and then by part: of delivered notifications.
+    private var omitted: [Int]
     private let services: Int
     /// The number of ways in which a call can end.
     private let ends = CallEnd.allCases.count
@@ -38,6 +40,7 @@ public struct Counters: Sendable, Equatable {
         endToEnd = DurationHistograms(repeating: .ofEvents, count: requestTopics + 1)
         outcomes = Array(repeating: 0, count: (services + 1) * Outcome.allCases.count)
         callEnds = Array(repeating: 0, count: services * ends)
+        omitted = Array(repeating: 0, count: services * ContentField.allCases.count)
     }
 
     /// Notifications of a push service with this outcome; `nil` for events that name no service.
@@ -48,6 +51,11 @@ public struct Counters: Sendable, Equatable {
     /// Calls to a push service with this end.
     public func calls(_ end: CallEnd, service: Int) -> Int {
         callEnds[service * ends + end.place]
+    }
+
+    /// Notifications delivered to a push service without this part, which has no place there.
+    public func omitted(_ field: ContentField, service: Int) -> Int {
+        omitted[service * ContentField.allCases.count + field.place]
     }
 
     /// Dead letters for this reason.
@@ -66,6 +74,11 @@ public struct Counters: Sendable, Equatable {
     mutating func count(_ outcome: Outcome, service: Int?, of topic: Int, after age: Milliseconds) {
         outcomes[(service ?? services) * Outcome.allCases.count + outcome.place] += 1
         endToEnd.observe(microseconds: (age * 1_000).count, at: topic)
+    }
+
+    mutating func count(omitted fields: ContentFields, service: Int) {
+        if fields.isEmpty { return }
+        for field in fields.fields { omitted[service * ContentField.allCases.count + field.place] += 1 }
     }
 
     mutating func count(_ end: CallEnd, service: Int) {

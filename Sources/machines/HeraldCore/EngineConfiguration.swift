@@ -103,12 +103,22 @@ public struct EngineConfiguration: Sendable {
     ///
     /// Default false.
     public var keepsBackendIDs = false
+    /// The parts beside the message that reach each push service; results and counters name the others.
+    ///
+    /// Default empty: no part reaches any.
+    public var carriedContent: [ContentFields] = []
     /// The seed that makes the users' hash this process's own.
     public var hashSeed: UInt64 = 0
 
     /// The defaults, with this decoder.
     public init(decoder: RecordDecoder) {
         self.decoder = decoder
+    }
+
+    /// The parts of an event that do not reach this push service.
+    func omitted(_ content: ContentFields, from service: Int) -> ContentFields {
+        if content.isEmpty { return [] }
+        return carriedContent.indices.contains(service) ? content.subtracting(carriedContent[service]) : content
     }
 
     /// A setting of the part that may change.

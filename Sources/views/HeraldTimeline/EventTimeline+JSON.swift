@@ -25,10 +25,10 @@ extension TimelineStep {
     fileprivate var json: JSONValue {
         let own: [JSONValue.Member] =
             switch kind {
-            case .published(let notBefore, let expiresAt):
+            case .published(let notBefore, let expiresAt, let content):
                 [
                     .init("step", .string("published")), .init("notBefore", .text(notBefore?.text)),
-                    .init("expiresAt", .text(expiresAt?.text)),
+                    .init("expiresAt", .text(expiresAt?.text)), .init("content", content.json),
                 ]
             case .replayed(let number, let names):
                 [.init("step", .string("replayed")), .init("replay", .integer(number)), names.member]
@@ -58,7 +58,7 @@ extension TimelineStep {
                     .init("reason", .text(result.reason?.rawValue)), .init("detail", .text(result.detail)),
                     .init("attempts", result.attempts.map(JSONValue.integer) ?? .null),
                     .init("firstAttemptAt", .text(result.firstAttemptAt?.text)),
-                    .init("backendId", .text(result.backendID)),
+                    .init("backendId", .text(result.backendID)), .init("omitted", result.omitted.json),
                 ]
             case .reported(let feedback):
                 [
@@ -78,4 +78,9 @@ extension TimelineStep {
 extension [String] {
     /// The push services that a step is about.
     fileprivate var member: JSONValue.Member { .init("pns", .array(map(JSONValue.string))) }
+}
+
+extension ContentFields {
+    /// The parts' names; null without one.
+    fileprivate var json: JSONValue { isEmpty ? .null : .array(fields.map { .string($0.rawValue) }) }
 }

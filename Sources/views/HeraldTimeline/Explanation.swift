@@ -255,6 +255,10 @@ package struct Explanation: Sendable {
             sentences.append(
                 "\(name): the backend took it at \(result.completedAt.text)"
                     + (result.status.map { " (\($0))" } ?? "") + calls(result) + "." + repetition(name)
+                    + (result.omitted.isEmpty
+                        ? ""
+                        : " It was not given \(result.omitted.words): backend.body is text, or the push service has no place "
+                            + "for it.")
                     + (result.backendID.map { " " + report(on: $0) } ?? ""))
         case .deadLettered: sayDead(result, name)
         case .expired:
@@ -406,7 +410,7 @@ package struct Explanation: Sendable {
     private var expiresAt: WallTime? { moments.expiresAt }
     private var notBefore: WallTime? { moments.notBefore }
     private var moments: (notBefore: WallTime?, expiresAt: WallTime?) {
-        if case .published(let notBefore, let expiresAt) = published?.kind {
+        if case .published(let notBefore, let expiresAt, _) = published?.kind {
             (notBefore, expiresAt)
         } else {
             (nil, nil)

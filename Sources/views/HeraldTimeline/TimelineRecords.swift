@@ -164,7 +164,7 @@ struct TimelineRecords {
             let what: TimelineStep.Kind =
                 event.replays > 0
                 ? .replayed(number: event.replays, pushServices: named)
-                : .published(notBefore: event.notBefore, expiresAt: event.expiresAt)
+                : .published(notBefore: event.notBefore, expiresAt: event.expiresAt, content: event.content)
             return TimelineStep(at: at, kind: what, record: record)
         }
     }

@@ -6,8 +6,8 @@ internal import HeraldTools
 /// One thing that happened to an event.
 package struct TimelineStep: Sendable, Equatable {
     package enum Kind: Sendable, Equatable {
-        /// A service published it.
-        case published(notBefore: WallTime?, expiresAt: WallTime?)
+        /// A service published it, with these parts beside the message.
+        case published(notBefore: WallTime?, expiresAt: WallTime?, content: ContentFields)
         /// Its dead letter was published again, for the so-manieth time, for these push services.
         case replayed(number: Int, pushServices: [String])
         /// The backend was called, and it was not the last word.
@@ -54,8 +54,9 @@ extension TimelineStep {
     /// What happened, in words; texts from records are as they came.
     package var words: String {
         switch kind {
-        case .published(let notBefore, let expiresAt):
-            "published as \(record)" + (notBefore.map { ", not before \($0.text)" } ?? "")
+        case .published(let notBefore, let expiresAt, let content):
+            "published as \(record)" + (content.isEmpty ? "" : ", with \(content.words)")
+                + (notBefore.map { ", not before \($0.text)" } ?? "")
                 + (expiresAt.map { ", expires at \($0.text)" } ?? "")
         case .replayed(let number, let names):
             "replayed as \(record)\(Self.services(names)), replay \(number)"
@@ -78,6 +79,7 @@ extension TimelineStep {
         text += result.outcome.rawValue
         if let first = result.firstOutcome { text += " of one that was \(first.rawValue)" }
         if let status = result.status { text += " (\(status))" }
+        if !result.omitted.isEmpty { text += ", without \(result.omitted.words)" }
         if let attempts = result.attempts, attempts > 0 {
             text += attempts == 1 ? " with 1 call" : " with \(attempts) calls"
             if attempts == 1, let first = result.firstAttemptAt {

@@ -25,6 +25,20 @@ struct EventChangeTests {
         #expect(changed("{ }", EventChange(user: "bob", message: "x")) == #"{"user":"bob","message":"x" }"#)
     }
 
+    @Test(
+        "The parts beside the message are set as texts, or as the JSON of a number or object; an empty one is taken away"
+    )
+    func content() {
+        let change = EventChange(content: [
+            .title: "say \"hi\"", .badge: "3", .data: #"{"a":"b"}"#, .image: "", .link: "shop://1",
+        ])
+        #expect(
+            changed(#"{"user":"ann","image":"http://x","title":7,"data":{"c":"d"},"badge":"x"}"#, change)
+                == #"{"link":"shop://1","user":"ann","image":null,"title":"say \"hi\"","data":{"a":"b"},"badge":3}"#)
+        #expect(changed(#"{"badge":1}"#, EventChange(content: [.badge: "many"])) == #"{"badge":"many"}"#)
+        #expect(!change.isEmpty && EventChange().isEmpty)
+    }
+
     @Test("In a structured CloudEvent the data is changed, in a binary one the value")
     func cloudEvents() {
         let structured = #"{"specversion":"1.0","id":"1","source":"s","type":"t","user":"x","data":{"user":"ann"}}"#

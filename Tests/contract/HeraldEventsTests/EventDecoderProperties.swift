@@ -1,5 +1,6 @@
 import HeraldBytes
 import HeraldEvents
+import HeraldText
 import HeraldTime
 
 /// The properties of the decoder for any input; the fuzzer and the tests check the same ones.
@@ -61,7 +62,23 @@ enum EventDecoderProperties {
         try expect(event.pushServices.isSubset(of: PushServices.standard.all), "there is an unknown push service")
         try expect(event.source.count <= 1_024, "the source has \(event.source.count) bytes")
         try expect(event.campaign.count <= 256, "the campaign has \(event.campaign.count) bytes")
+        try checkContent(of: event, value)
         try expect(!event.traceparent.isPresent || event.traceparent.count == 55, "the traceparent is too long")
+    }
+
+    /// Checks that the parts beside the message are there as often as they are said to be, within their bounds.
+    private static func checkContent(of event: DecodedEvent, _ value: [UInt8]) throws {
+        let content = event.content(in: value.span.bytes)
+        try expect(content.fields == event.content, "the content has other parts")
+        for field in ContentField.allCases {
+            let count = content.byteCount(of: field)
+            try expect((count > 0) == event.content.contains(field), "\(field) has \(count) bytes")
+            try expect(count <= 2_048, "\(field) has \(count) bytes")
+        }
+        var json = Array("{\"message\":\"\"".utf8)
+        for field in ContentField.allCases { content.appendMember(field, to: &json) }
+        json.append(UInt8(ascii: "}"))
+        try expect((try? JSONValue(json.span.bytes)) != nil, "the content is no JSON")
     }
 
     /// Checks that the records of the event can be read, with the event's content.

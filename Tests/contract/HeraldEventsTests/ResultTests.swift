@@ -46,6 +46,28 @@ struct ResultTests {
         #expect(result.origin == Origin(topic: "notifications.bulk", partition: 1, offset: 2))
     }
 
+    @Test("A result names the parts that were not handed on; a reader leaves out those that it does not know")
+    func omitted() throws {
+        let facts = ResultFacts(
+            outcome: .delivered, pushService: 0, completedAt: WallTime(milliseconds: 0),
+            omitted: [
+                ContentFields(.data), ContentFields(.title),
+            ])
+        let json = encode(facts, Decoding(eventJSON()))
+        #expect(json.contains(#","omitted":["title","data"],"#))
+        #expect(try NotificationResult(decoding: Array(json.utf8)).omitted == ContentFields([.title, .data]))
+        let later = json.replacing(#"["title","data"]"#, with: #"["title","video"]"#)
+        #expect(try NotificationResult(decoding: Array(later.utf8)).omitted == ContentFields([.title]))
+        #expect(
+            encode(ResultFacts(outcome: .delivered, completedAt: WallTime(milliseconds: 0)), Decoding(eventJSON()))
+                .contains("omitted") == false)
+        var all = facts
+        all.omitted = .all
+        #expect(
+            encode(all, Decoding(eventJSON())).contains(
+                #""omitted":["title","link","image","data","badge","sound","category"]"#))
+    }
+
     @Test(
         "A result names the requested push service if its name differs from the standard one",
         arguments: [

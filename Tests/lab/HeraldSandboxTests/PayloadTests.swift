@@ -13,16 +13,16 @@ struct PayloadTests {
     @Test("carries every text unharmed through JSON", arguments: texts + ["\u{0}\u{1}\u{8}\u{C}\u{1F}\u{7F}"])
     func json(text: String) throws {
         let apns = try JSONDecoder().decode(
-            [String: [String: String]].self, from: Data(PushPlatform.apns.payload(for: text).utf8))
+            [String: [String: String]].self, from: Data(BackendMessage(text).payload(on: .apns).utf8))
         #expect(Array(try #require(apns["aps"]?["alert"]).unicodeScalars) == Array(text.unicodeScalars))
         let gcm = try JSONDecoder().decode(
-            [String: [String: String]].self, from: Data(PushPlatform.gcm.payload(for: text).utf8))
+            [String: [String: String]].self, from: Data(BackendMessage(text).payload(on: .gcm).utf8))
         #expect(Array(try #require(gcm["data"]?["message"]).unicodeScalars) == Array(text.unicodeScalars))
     }
 
     @Test("carries every text unharmed through XML", arguments: texts)
     func xml(text: String) throws {
-        let payload = PushPlatform.wns.payload(for: text)
+        let payload = BackendMessage(text).payload(on: .wns)
         let start = try #require(payload.range(of: #"<text id="1">"#)).upperBound
         let end = try #require(payload.range(of: "</text>", options: .literal)).lowerBound
         let content = String(payload[start..<end])

@@ -135,9 +135,13 @@ struct GroupTests {
     }
 
     @Test(
-        "The advice for an oversized event is limits.eventBytes, but not for a message that is too long",
+        "The advice for an oversized event is limits.eventBytes, but not for a field that is too long",
         arguments: [
-            ("message has 5000 bytes of UTF-8; at most 4096 are allowed", "4096 bytes at most", "limits"),
+            ("message has 5000 bytes of UTF-8; at most 4096 are allowed", "shorten message at the producer", "limits"),
+            (
+                "the notification has 4097 bytes, 1 more than its push service takes; shorten data, which has 2000",
+                "--set data=…", "limits"
+            ),
             ("the value has 70000 bytes; at most 65536 are allowed", "raise limits.eventBytes", "4096"),
         ])
     func tooLarge(detail: String, part: String, other: String) {

@@ -28,6 +28,17 @@ struct RemedyTests {
             Case(
                 reason: "oversized", detail: "message has 5000 bytes",
                 command: "herald dlq replay 2:17 --set message=MESSAGE"),
+            Case(
+                reason: "oversized", detail: "title has 300 bytes of UTF-8; at most 256 are allowed",
+                command: "herald dlq replay 2:17 --set title=TITLE"),
+            Case(
+                reason: "oversized",
+                detail:
+                    "the notification has 4097 bytes, 1 more than its push service takes; shorten data, which has 2000",
+                command: "herald dlq replay 2:17 --set data=DATA"),
+            Case(
+                reason: "invalid", detail: "link begins with http:; it has to begin with https:",
+                command: "herald dlq replay 2:17 --set link=LINK"),
             Case(reason: "oversized", detail: "the event is large", command: "herald dlq replay 2:17", canReplay: true),
             Case(reason: "expired", command: "herald dlq resolve 2:17 --note WHY"),
             Case(

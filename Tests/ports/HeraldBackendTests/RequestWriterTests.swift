@@ -40,6 +40,41 @@ struct RequestWriterTests {
                 + "Idempotency-Key: notifications/3/42:bob:apns\r\ntraceparent: \(trace)\r\n\r\n\"Hello\"")
     }
 
+    @Test("A body that is an object has the message and all other parts; nothing else of the request differs")
+    func object() throws {
+        func request(_ body: HTTPBody, _ members: String) throws -> String {
+            let value = Array(#"{"id":"i","user":"bob","pns":"apns","message":"a\"b"\#(members)}"#.utf8)
+            var event = DecodedEvent()
+            let failure = RecordDecoder().decode(
+                topicKind: .request, topic: "t", partition: 0, offset: 0, value: value.span.bytes,
+                headers: HeaderList(), into: &event)
+            #expect(failure == nil)
+            let configuration = try BackendConfiguration(url: "http://backend:8080", credentials: .none)
+            let target = HTTPTarget(body: body).showing(nil, of: configuration, session: 0)
+            #expect(target.carries(to: "apns") == (body == .object ? .all : []))
+            var (output, scratch): ([UInt8], [UInt8]) = ([], [])
+            let call = TargetCall(token: 1, pushService: Array("apns".utf8), now: WallTime(milliseconds: 0))
+            let ended = target.write(call, of: event, value: value.span.bytes, scratch: &scratch) { $0(&output) }
+            #expect(ended == nil)
+            return String(decoding: output, as: UTF8.self)
+        }
+        func expected(_ body: String) -> String {
+            "POST /api/notifications?pns=apns&to_tag=bob HTTP/1.1\r\nHost: backend:8080\r\nUser-Agent: herald\r\n"
+                + "Content-Type: application/json; charset=utf-8\r\nContent-Length: \(body.utf8.count)\r\n"
+                + "Idempotency-Key: i:bob:apns\r\n\r\n\(body)"
+        }
+        let all =
+            #","category":"C","title":"t\n","badge":3,"link":"shop://1","data":{"b":"1","a":"\u00e9"},"image":"https://a/b","#
+            + #""sound":"none""#
+        #expect(try request(.text, all) == expected(#""a\"b""#))
+        #expect(try request(.object, "") == expected(#"{"message":"a\"b"}"#))
+        #expect(
+            try request(.object, all)
+                == expected(
+                    #"{"message":"a\"b","title":"t\n","link":"shop://1","image":"https://a/b","#
+                        + #""data":{"b":"1","a":"é"},"badge":3,"sound":"none","category":"C"}"#))
+    }
+
     @Test("Characters that could add parameters, headers or others to a request are encoded")
     func hostile() throws {
         #expect(

@@ -14,7 +14,8 @@ enum Sample {
     static func at(_ second: Int64) -> WallTime { WallTime(milliseconds: 1_800_000_000_000 + second * 1_000) }
 
     static func published(_ second: Int64 = 0, notBefore: WallTime? = nil, expiresAt: WallTime? = nil) -> TimelineStep {
-        TimelineStep(at: at(second), kind: .published(notBefore: notBefore, expiresAt: expiresAt), record: origin)
+        TimelineStep(
+            at: at(second), kind: .published(notBefore: notBefore, expiresAt: expiresAt, content: []), record: origin)
     }
 
     static func called(_ second: Int64, _ service: String = "apns", status: Int = 503) -> TimelineStep {

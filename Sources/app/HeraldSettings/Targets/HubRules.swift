@@ -3,10 +3,11 @@ import HeraldText
 
 /// The rules of a notification hub: `backend.hub.*`, and what does not go with them.
 struct HubRules: TargetRules {
-    /// The settings for the address and login of an `http` backend; a hub's connection string has both.
+    /// The settings for the address, body and login of an `http` backend; a hub's connection string has both.
     private static var strange: [any AnySetting] {
         let backend = SettingsTable.declared.backend
-        return [backend.url, backend.path, backend.registerPath] + SettingsTable.settings(in: backend.auth)
+        return [backend.url, backend.path, backend.registerPath, backend.body]
+            + SettingsTable.settings(in: backend.auth)
     }
 
     func check(_ rules: inout SettingsRules) {

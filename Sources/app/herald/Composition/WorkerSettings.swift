@@ -132,6 +132,7 @@ extension Settings {
         engine.maxReplays = retry.replays
         engine.repeatsUnanswered = target.repeatsUnanswered
         engine.keepsBackendIDs = target.keepsMessageIDs
+        engine.carriedContent = backend.pushServices.map(target.carries(to:))
         engine.hashSeed = .random(in: .min ... .max)
         return engine
     }

@@ -16,6 +16,10 @@ public struct DecodedEvent: Sendable {
     public internal(set) var message = ByteField.absent
     /// The service or process that sent the event.
     public internal(set) var source = ByteField.absent
+    /// The parts of the notification beside its message: ``content(in:)`` reads them.
+    public internal(set) var content: ContentFields = []
+    /// The place behind the brace of the object that they are in.
+    var contentStart: Int32 = -1
     /// The campaign that the event belongs to.
     public internal(set) var campaign = ByteField.absent
     /// The event's requests to its push services.

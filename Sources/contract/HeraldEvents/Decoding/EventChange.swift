@@ -1,4 +1,5 @@
 import HeraldBytes
+import HeraldText
 
 /// The changes to an event; the rest of its bytes stays.
 public struct EventChange: Equatable, Sendable {
@@ -8,16 +9,22 @@ public struct EventChange: Equatable, Sendable {
     public var message: String?
     /// Other push services.
     public var pushServices: [String]?
+    /// Other parts beside the message: a text, or the JSON of `data` and `badge`; an empty one takes the part away.
+    public var content: [ContentField: String]
 
     /// No change.
-    public init(user: String? = nil, message: String? = nil, pushServices: [String]? = nil) {
+    public init(
+        user: String? = nil, message: String? = nil, pushServices: [String]? = nil,
+        content: [ContentField: String] = [:]
+    ) {
         self.user = user
         self.message = message
         self.pushServices = pushServices
+        self.content = content
     }
 
     /// Whether there is no change.
-    public var isEmpty: Bool { user == nil && message == nil && pushServices == nil }
+    public var isEmpty: Bool { user == nil && message == nil && pushServices == nil && content.isEmpty }
 
     /// The record's value with the change; `nil` when it holds no JSON object that could be an event.
     ///
@@ -80,7 +87,21 @@ public struct EventChange: Equatable, Sendable {
             let list = pushServices.map(Self.json).joined(separator: [UInt8(ascii: ",")])
             members.append((.pns, [UInt8(ascii: "[")] + list + [UInt8(ascii: "]")]))
         }
+        for field in ContentField.allCases {
+            if let text = content[field] { members.append((field.field, Self.json(text, of: field))) }
+        }
         return members
+    }
+
+    /// What is no JSON stays a text, so that the event's rules say what is wrong with it.
+    private static func json(_ text: String, of field: ContentField) -> [UInt8] {
+        if text.isEmpty { return Array("null".utf8) }
+        switch field {
+        case .title, .link, .image, .sound, .category: return json(text)
+        case .data, .badge:
+            let bytes = Array(text.utf8)
+            return (try? JSONValue(bytes.span.bytes)) == nil ? json(text) : bytes
+        }
     }
 
     private static func json(_ text: String) -> [UInt8] {

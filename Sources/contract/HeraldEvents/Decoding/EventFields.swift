@@ -17,6 +17,18 @@ enum EventField: Int, CaseIterable {
     case dataBase64
     case traceparent
     case options
+    // The content beside the message, from here on.
+    case title
+    case link
+    case image
+    case badge
+    case sound
+    case category
+    /// The app's `data`: in a CloudEvent the one within the envelope's.
+    case appData
+
+    /// Whether it is a part of the notification beside its message.
+    var isContent: Bool { rawValue >= Self.title.rawValue }
 
     var name: StaticString {
         switch self {
@@ -35,6 +47,13 @@ enum EventField: Int, CaseIterable {
         case .dataBase64: "data_base64"
         case .traceparent: "traceparent"
         case .options: "options"
+        case .title: "title"
+        case .link: "link"
+        case .image: "image"
+        case .badge: "badge"
+        case .sound: "sound"
+        case .category: "category"
+        case .appData: "data"
         }
     }
 
@@ -46,13 +65,23 @@ enum EventField: Int, CaseIterable {
         switch name.byteCount {
         case 2: self.init(named: name, among: .id)
         case 3: self.init(named: name, among: .pns)
-        case 4: self.init(named: name, among: .user, .time, name[byteAt: 0] == UInt8(ascii: "d") ? .data : .type)
+        case 4: self.init(named: name, among: .user, .time, Self.short(name[byteAt: 0]))
+        case 5: self.init(named: name, among: .title, .image, name[byteAt: 0] == UInt8(ascii: "b") ? .badge : .sound)
         case 6: self.init(named: name, among: .source)
         case 7: self.init(named: name, among: .message, .options)
-        case 8: self.init(named: name, among: .campaign)
+        case 8: self.init(named: name, among: .campaign, .category)
         case 9: self.init(named: name, among: .expiresAt, .notBefore)
         case 11: self.init(named: name, among: .specversion, .dataBase64, .traceparent)
         default: return nil
+        }
+    }
+
+    /// What a name of four letters may be beside `user` and `time`, by its first.
+    private static func short(_ first: UInt8) -> Self {
+        switch first {
+        case UInt8(ascii: "d"): .data
+        case UInt8(ascii: "l"): .link
+        default: .type
         }
     }
 
@@ -82,11 +111,14 @@ struct EventFieldSet {
     func contains(_ field: EventField) -> Bool { bits & (1 << UInt32(field.rawValue)) != 0 }
 
     /// An event in a record's value.
-    static let plain = EventFieldSet([
-        .id, .user, .message, .pns, .source, .campaign, .time, .expiresAt, .notBefore, .options,
-    ])
+    static let plain = EventFieldSet(
+        [
+            .id, .user, .message, .pns, .source, .campaign, .time, .expiresAt, .notBefore, .options,
+        ] + content)
     /// The part of an event in a CloudEvent's data.
-    static let data = EventFieldSet([.user, .message, .pns, .campaign, .expiresAt, .notBefore, .options])
+    static let data = EventFieldSet(
+        [.user, .message, .pns, .campaign, .expiresAt, .notBefore, .options] + content)
+    private static let content = EventField.allCases.filter(\.isContent)
     /// A structured CloudEvent around the data.
     static let envelope = EventFieldSet([
         .specversion, .id, .source, .type, .time, .data, .dataBase64, .traceparent,
@@ -97,10 +129,15 @@ struct EventFieldSet {
 ///
 /// It is passed as `inout`: copying all of it would cost more than reading one.
 struct EventTokens {
-    private var tokens = InlineArray<15, JSONToken>(repeating: JSONToken())
+    private var tokens = InlineArray<22, JSONToken>(repeating: JSONToken())
+    /// The place of the object with the event, when it has content beside the message; negative without.
+    private(set) var contentStart: Int32 = -1
 
     subscript(_ field: EventField) -> JSONToken {
         mutating get { tokens[field.rawValue] }
         set { tokens[field.rawValue] = newValue }
     }
+
+    /// Notes that the object that begins here has content beside the message.
+    mutating func keepContent(at start: Int) { contentStart = Int32(truncatingIfNeeded: start) }
 }

@@ -42,10 +42,13 @@ extension RecordDecoder {
         into event: inout DecodedEvent
     ) throws(JSONError) {
         var isFirst = true
+        let start = reader.offset
         while let key = try reader.nextKey(isFirst: &isFirst) {
-            let field = field(named: key, in: reader.bytes, scratch: &event.scratch)
+            var field = Self.field(named: key, in: reader.bytes, scratch: &event.scratch)
             let token = try reader.readValue()
+            if field == .data, !fields.contains(.data) { field = .appData }
             guard let field, fields.contains(field) else { continue }
+            if field.isContent { tokens.keepContent(at: start) }
             guard tokens[field].kind == .none else {
                 throw JSONError(problem: .repeatedKey(field.name), offset: Int(key.start))
             }
@@ -53,7 +56,7 @@ extension RecordDecoder {
         }
     }
 
-    private func field(named key: JSONToken, in bytes: RawSpan, scratch: inout [UInt8]) -> EventField? {
+    static func field(named key: JSONToken, in bytes: RawSpan, scratch: inout [UInt8]) -> EventField? {
         guard key.hasEscapes else { return EventField(named: bytes.extracting(key.range)) }
         guard key.textByteCount(in: bytes, upTo: EventField.longestName) <= EventField.longestName else { return nil }
         let start = scratch.count

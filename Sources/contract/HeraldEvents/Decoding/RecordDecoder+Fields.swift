@@ -62,6 +62,7 @@ extension RecordDecoder {
             event.notBefore = try readTime(.notBefore, &tokens, value: value, scratch: &event.scratch)
         }
         if !tokens[.options].isAbsent { try readOptions(tokens[.options], value: value, into: &event) }
+        if tokens.contentStart >= 0 { try readContent(tokens: &tokens, value: value, into: &event) }
     }
 
     private func problem(ofLongUser token: JSONToken, in value: RawSpan) -> String {
@@ -70,14 +71,14 @@ extension RecordDecoder {
         return users.problem(in: text.span.bytes) ?? "user is too long"
     }
 
-    private func expectLength(
+    func expectLength(
         _ field: EventField, _ tokens: inout EventTokens, in value: RawSpan, atMost limit: Int
     ) throws(DecodingFailure) {
         guard tokens[field].range.count > limit else { return }
         try expectLength(of: field.name, tokens[field].textByteCount(in: value, upTo: limit), atMost: limit)
     }
 
-    private func expectString(_ field: EventField, _ tokens: inout EventTokens) throws(DecodingFailure) {
+    func expectString(_ field: EventField, _ tokens: inout EventTokens) throws(DecodingFailure) {
         guard tokens[field].kind == .string else {
             throw .invalid("\(field.name) is \(tokens[field].kindName); it has to be a string")
         }

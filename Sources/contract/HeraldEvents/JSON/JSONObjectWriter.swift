@@ -73,6 +73,18 @@ extension JSONObjectWriter {
         output.write(UInt8(ascii: "]"))
     }
 
+    /// Writes an array of the parts' names, which takes at most 58 bytes.
+    mutating func write(_ name: StaticString, _ fields: ContentFields, to output: inout ByteWriter) {
+        key(name, &output)
+        output.write(UInt8(ascii: "["))
+        for (index, field) in fields.fields.enumerated() {
+            output.write(text: index == 0 ? "\"" : ",\"")
+            output.write(text: field.field.name)
+            output.write(UInt8(ascii: "\""))
+        }
+        output.write(UInt8(ascii: "]"))
+    }
+
     @inline(__always)
     mutating func write(_ name: StaticString, plain text: String, to output: inout ByteWriter) {
         key(name, &output)

@@ -22,6 +22,9 @@ public struct NotificationResult: Equatable, Sendable {
     public var reason: DeadLetterReason?
     /// The event's fault or the backend's answer of a dead letter, or the reason of an expiry: one line for people.
     public var detail: String?
+    /// The parts of the notification that were not handed on, because the backend takes none (`backend.body: text`) or the
+    /// push service has no place for them; names that this version does not know are left out.
+    public var omitted: ContentFields
     /// The backend's id of the message: with a notification hub of the standard tier, the id for its telemetry; absent
     /// without one.
     public var backendID: String?
@@ -52,6 +55,7 @@ public struct NotificationResult: Equatable, Sendable {
         status = try fields.integer("status", 100...599)
         reason = try fields.named("reason", DeadLetterReason.init(rawValue:))
         detail = try fields.string("detail")
+        omitted = ContentFields((try fields.strings("omitted") ?? []).compactMap(ContentField.init(rawValue:)))
         backendID = try fields.backendID()
         attempts = try fields.integer("attempts", 0...Int(Int32.max))
         firstAttemptAt = try fields.time("firstAttemptAt")

@@ -19,12 +19,15 @@ public struct ResultFacts: Sendable {
     public var firstAttemptAt: WallTime?
     /// When the outcome was known.
     public var completedAt: WallTime
+    /// The parts of the notification that were not handed on, because the backend takes none or the push service has no
+    /// place for them.
+    public var omitted: ContentFields
 
     /// The facts of an outcome.
     public init(
         outcome: Outcome, firstOutcome: Outcome? = nil, pushService: Int? = nil, status: Int? = nil,
         reason: DeadLetterReason? = nil,
-        attempts: Int? = nil, firstAttemptAt: WallTime? = nil, completedAt: WallTime
+        attempts: Int? = nil, firstAttemptAt: WallTime? = nil, completedAt: WallTime, omitted: ContentFields = []
     ) {
         self.outcome = outcome
         self.firstOutcome = firstOutcome
@@ -34,6 +37,7 @@ public struct ResultFacts: Sendable {
         self.attempts = attempts
         self.firstAttemptAt = firstAttemptAt
         self.completedAt = completedAt
+        self.omitted = omitted
     }
 }
 
@@ -69,8 +73,8 @@ public enum ResultEncoder {
         }
     }
 
-    /// What a result takes beside its texts: at most 20 keys of 227 bytes together, three words of 50, two moments of 52, five
-    /// numbers of 100, the texts' quotes and two braces are 431.
+    /// What a result takes beside its texts: at most 21 keys of 238 bytes together, three words of 50, two moments of 52, five
+    /// numbers of 100, the omitted parts' names of 58, the texts' quotes and two braces are 500.
     private static let roomBesideTexts = 512
 
     private static func write(
@@ -91,6 +95,7 @@ public enum ResultEncoder {
         if let status = facts.status { writer.write("status", Int64(status), to: &output) }
         if let reason = facts.reason { writer.write("reason", plain: reason.rawValue, to: &output) }
         if detail.byteCount > 0 { writer.write("detail", utf8: detail, to: &output) }
+        if !facts.omitted.isEmpty { writer.write("omitted", facts.omitted, to: &output) }
         if let backendID, BackendID.isValid(backendID) { writer.write("backendId", utf8: backendID, to: &output) }
         if let attempts = facts.attempts { writer.write("attempts", Int64(attempts), to: &output) }
         if let time = facts.firstAttemptAt { writer.write("firstAttemptAt", time, to: &output) }

@@ -6,7 +6,7 @@ enum BackendAction {
     case giveID(handle: String?)
     case put(id: String, platform: PushPlatform, handle: String, tags: [String])
     case delete(id: String)
-    case notify(PushPlatform, user: String, message: String)
+    case notify(PushPlatform, user: String, message: BackendMessage)
     /// Greets the caller's own devices on every push service.
     case greet
     case inbox(handle: String)
@@ -55,14 +55,17 @@ enum BackendAction {
         }
     }
 
-    /// The text of a notification, unless it is longer than an event's message can be.
-    var message: String? {
-        guard case .notify(_, _, let message) = self, message.utf8.count <= Self.longestMessage else { return nil }
+    /// What a notification says, unless it is longer than an event can be.
+    var message: BackendMessage? {
+        guard case .notify(_, _, let message) = self, message.text.utf8.count <= Self.longestMessage,
+            JSONValue.object(message.content).compact.utf8.count <= Self.longestContent
+        else { return nil }
         return message
     }
 
     /// In bytes of UTF-8; it bounds the memory of each recorded call.
     private static let longestMessage = 4_096
+    private static let longestContent = 32_768
 
     /// A tag that names a user other than the caller, whom it must not reach.
     static func foreignTag(_ tags: [String], caller: String) -> String? {
@@ -103,8 +106,11 @@ enum BackendAction {
         guard !user.contains(where: { "|&!()".contains($0) }) else {
             return refused(400, "no user can have this name: it would be an expression of tags")
         }
-        guard case .string(let message)? = try? JSONValue(document: request.body) else {
-            return refused(400, "the body is not a JSON string")
+        let message: BackendMessage
+        do throws(InvalidArgument) {
+            message = try BackendMessage(try? JSONValue(document: request.body))
+        } catch {
+            return refused(400, error.description)
         }
         guard let platform = PushPlatform(rawValue: name.lowercased()) else {
             return refused(500, "the push service is not one of wns, gcm, apns")

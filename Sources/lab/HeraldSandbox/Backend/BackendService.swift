@@ -88,7 +88,8 @@ final class BackendService: Sendable {
             RecordedCall(
                 number: 0, receivedAt: now, idempotencyKey: request.headers["Idempotency-Key"],
                 pns: request.target.values(of: "pns").first, user: request.target.values(of: "to_tag").first,
-                message: action.message, caller: caller, traceparent: request.headers["traceparent"],
+                message: action.message?.text, content: action.message?.content ?? [], caller: caller,
+                traceparent: request.headers["traceparent"],
                 status: reply?.status))
         guard let callLog, !callLog.write(call.jsonLine) else { return reply }
         return .failure(500, "the call log cannot be written")

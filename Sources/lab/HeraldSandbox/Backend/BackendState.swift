@@ -35,10 +35,12 @@ struct BackendState: Sendable {
             return .ok
         case .notify(let platform, let user, let message):
             // A user without devices is not an error.
-            deliver("From \(caller): \(message)", to: devices.devices(ofUser: user, on: platform), at: now)
+            deliver(
+                message.saying("From \(caller): \(message.text)"), to: devices.devices(ofUser: user, on: platform),
+                at: now)
             return .ok
         case .greet:
-            deliver("Hello, \(caller)", to: devices.devices(ofUser: caller), at: now)
+            deliver(BackendMessage("Hello, \(caller)"), to: devices.devices(ofUser: caller), at: now)
             return .ok
         case .inbox(let handle):
             var reply = Reply.json(.array(inbox.entries(of: handle).map(\.json)))
@@ -83,9 +85,9 @@ struct BackendState: Sendable {
     /// The time within which a call's record may still become known.
     private static let recordPatience: Milliseconds = .seconds(1)
 
-    private mutating func deliver(_ text: String, to devices: [DeviceRegistry.Device], at: WallTime) {
+    private mutating func deliver(_ message: BackendMessage, to devices: [DeviceRegistry.Device], at: WallTime) {
         for device in devices {
-            let entry = InboxEntry(platform: device.platform, payload: device.platform.payload(for: text), at: at)
+            let entry = InboxEntry(platform: device.platform, payload: message.payload(on: device.platform), at: at)
             inbox.receive(entry, on: device.handle)
         }
     }

@@ -1,4 +1,3 @@
-import HeraldHub
 import HeraldText
 
 /// The registrations of the reference backend: issued ids and the devices stored under them.
@@ -103,20 +102,9 @@ extension Reply {
     static let gone = Self.failure(410, "the registration is gone")
 }
 
-/// A push service known to the reference backend, with the payloads of its devices.
+/// A push service known to the reference backend.
 enum PushPlatform: String, CaseIterable, Sendable {
     case wns
     case gcm
     case apns
-
-    /// The payload in the platform's own form, with the text escaped.
-    func payload(for text: String) -> String {
-        switch self {
-        case .wns:
-            #"<toast><visual><binding template="ToastText01"><text id="1">"# + XMLText.escaped(text)
-                + "</text></binding></visual></toast>"
-        case .apns: JSONValue.object([.init("aps", ["alert": .string(text)])]).compact
-        case .gcm: JSONValue.object([.init("data", ["message": .string(text)])]).compact
-        }
-    }
 }

@@ -1,4 +1,4 @@
-import HeraldText
+package import HeraldText
 package import HeraldTime
 
 /// One `POST /api/notifications` received by the reference backend, in order of arrival: the tests' own witness.
@@ -12,6 +12,8 @@ package struct RecordedCall: Sendable, Equatable {
     package var user: String?
     /// The body's text for the user; nil when the body is not one, or longer than an event's message can be.
     package var message: String?
+    /// The other members of a body that is an object.
+    package var content: [JSONValue.Member] = []
     /// The caller; nil when the credentials were missing or wrong.
     package var caller: String?
     package var traceparent: String?
@@ -50,6 +52,7 @@ package struct RecordedCall: Sendable, Equatable {
         ] {
             if let value { members.append(.init(name, .string(value))) }
         }
+        if !content.isEmpty { members.append(.init("content", .object(content))) }
         for (name, value) in [
             ("partition", record?.partition), ("offset", record.map { Int($0.offset) }), ("status", status),
         ] {

@@ -69,6 +69,7 @@ extension Engine {
         counters.count(
             final.outcome, service: service, of: Int(events[slot].requestTopic),
             after: age(of: slot, at: state.decidedAt))
+        counters.count(omitted: omitted(from: slot, final.outcome, service), service: service)
         if events[slot].event.replays == 0, let pause = campaigns.count(final.outcome, of: events[slot].campaign) {
             actions.append(pause)
         }

@@ -91,7 +91,7 @@ extension Engine {
             outcome: final.outcome, firstOutcome: first, pushService: service,
             status: production.status == 0 ? nil : production.status, reason: reason,
             attempts: service == nil ? nil : production.attempts, firstAttemptAt: events[slot].firstAttemptAt,
-            completedAt: production.decidedAt)
+            completedAt: production.decidedAt, omitted: omitted(from: slot, final.outcome, service))
         let backendID = configuration.keepsBackendIDs && final == .delivered ? backendID(slot, service) : nil
         withSlot(slot) { slot in
             ResultEncoder.append(
@@ -100,6 +100,12 @@ extension Engine {
                 detail: final.outcome.hasDetail ? diagnostics.detail.span.bytes : nil, backendID: backendID?.span.bytes,
                 to: &output)
         }
+    }
+
+    /// The parts that a delivered notification lacks.
+    func omitted(from slot: Int32, _ outcome: Outcome, _ service: Int?) -> ContentFields {
+        guard outcome == .delivered, let service else { return [] }
+        return configuration.omitted(events[slot].event.content, from: service)
     }
 
     private func backendID(_ slot: Int32, _ service: Int?) -> [UInt8]? {

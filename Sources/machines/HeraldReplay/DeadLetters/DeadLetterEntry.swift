@@ -182,6 +182,13 @@ package struct DeadLetterEntry: Sendable {
         return event.bytes(of: event.message, value: value.span.bytes).text
     }
 
+    /// The parts beside the message; none when the event does not decode.
+    package mutating func content() -> EventContent {
+        decode()
+        guard isEvent, let value else { return EventContent() }
+        return event.content(in: value.span.bytes)
+    }
+
     private mutating func withUser<Result>(_ body: (RawSpan?) -> Result) -> Result {
         decode()
         if event.user.isPresent, let value { return body(event.bytes(of: event.user, value: value.span.bytes)) }

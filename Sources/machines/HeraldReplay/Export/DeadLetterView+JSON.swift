@@ -54,12 +54,18 @@ extension DeadLetterView {
             .init("expiresAt", .text(expiresAt?.text)),
             .init("history", .array(history.map(Self.object))),
             .init("messageBytes", message.map { .integer($0.utf8.count) } ?? .null),
+            .init(
+                "contentBytes",
+                content.fields.isEmpty
+                    ? .null
+                    : .object(content.fields.fields.map { .init($0.rawValue, .integer(content.byteCount(of: $0))) })),
             .init("replay", .text(replayCommand(configuration: configuration, foreign: foreign))),
             .init("remedy", .string(remedy.name)),
             .init("command", .text(command(configuration: configuration, foreign: foreign))),
         ]
         if isRevealed {
             members.append(.init("message", .text(message)))
+            members += content.fields.fields.map { .init($0.rawValue, .string(content.text(of: $0))) }
             members.append(.init("stackTrace", .text(stackTrace)))
             members.append(.init("value", .text(value.map { String(decoding: $0, as: UTF8.self) })))
         }

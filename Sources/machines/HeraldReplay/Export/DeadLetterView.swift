@@ -31,6 +31,8 @@ package struct DeadLetterView: Sendable {
     package let expiresAt: WallTime?
     /// The message's text; `nil` when the event does not decode.
     package private(set) var message: String?
+    /// The parts beside it; none when the event does not decode.
+    package private(set) var content = EventContent()
     /// The record's value, untouched.
     package private(set) var value: [UInt8]?
     /// What the dead letter lacks because it would not have fit its topic.
@@ -94,9 +96,9 @@ package struct DeadLetterView: Sendable {
             entry.isForeign
             ? .replay
             : SuggestedAction.remedy(
-                entry.reason, detail: entry.text(.detail), hasLongMessage: entry.hasLongMessage,
-                isExpired: expiresAt.map { $0 <= now } ?? false)
+                entry.reason, detail: entry.text(.detail), isExpired: expiresAt.map { $0 <= now } ?? false)
         message = event.message()
+        content = event.content()
         value = event.value
     }
 
@@ -104,6 +106,7 @@ package struct DeadLetterView: Sendable {
     package var withoutBytes: Self {
         var view = self
         (view.message, view.value, view.history, view.stackTrace) = (nil, nil, [], nil)
+        view.content = EventContent()
         return view
     }
 }

@@ -36,8 +36,8 @@ package struct GroupTable: Sendable {
         fileprivate var services: Set<String> = []
         /// What is wrong in the open ones that are invalid, where a replay can correct it.
         fileprivate var fields: Set<String> = []
-        /// Whether the message itself was too long, which no setting allows.
-        fileprivate var hasLongMessage = false
+        /// What is too long in the open ones, which no setting allows.
+        fileprivate var longFields: Set<String> = []
 
         /// What to do about it, in a few words.
         package var suggestion: String {
@@ -60,7 +60,7 @@ package struct GroupTable: Sendable {
             }
             return SuggestedAction.text(
                 reason, status: statuses.keys.first, service: services.count == 1 ? services.first : nil,
-                hasLongMessage: hasLongMessage, fields: fields,
+                longFields: longFields, fields: fields,
                 mayHaveArrived: mayHaveArrived)
         }
     }
@@ -152,7 +152,7 @@ extension GroupTable.Group {
         guard fate.isOpen, let reason = letter.reason, let index = DeadLetterReason.allCases.firstIndex(of: reason)
         else { return }
         reasons[index] += times
-        if letter.hasLongMessage { hasLongMessage = true }
+        if let field = letter.longField { longFields.insert(field) }
         if services.count < 2 { services.formUnion(letter.pushServices) }
         if let status = letter.statusNumber, statuses[status] != nil || statuses.count < Self.statusLimit {
             statuses[status, default: 0] += times

@@ -16,8 +16,8 @@ package protocol GroupedLetter {
     var deadLetteredAt: WallTime { get }
     /// `PARTITION:OFFSET`.
     var place: String { get }
-    /// Whether the message itself was too long, which no setting allows.
-    var hasLongMessage: Bool { get }
+    /// The field that is too long, which no setting allows.
+    var longField: String? { get }
     /// Whether a person may have got it all the same: a call of it got no answer.
     var mayHaveArrived: Bool { get }
 }
@@ -36,8 +36,7 @@ extension DeadLetterEntry: GroupedLetter {
     package var campaign: String? { text(.campaign) }
     package var source: String? { text(.source) }
 
-    // The worker's words: the message, not the whole value.
-    package var hasLongMessage: Bool { reason == .oversized && detail?.hasPrefix("message ") ?? false }
+    package var longField: String? { SuggestedAction.longField(reason, detail) }
 
     package var mayHaveArrived: Bool {
         guard !isForeign, let history = headers.lastValue(named: HeaderName.history.literal),

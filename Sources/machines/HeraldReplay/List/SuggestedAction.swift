@@ -8,11 +8,11 @@ enum SuggestedAction {
     ///   - mayHaveArrived: how many may have reached the person: a replay notifies those twice, unless the backend
     ///     recognises them.
     static func text(
-        _ reason: DeadLetterReason, status: Int64?, service: String?, hasLongMessage: Bool, fields: Set<String>,
+        _ reason: DeadLetterReason, status: Int64?, service: String?, longFields: Set<String>, fields: Set<String>,
         mayHaveArrived: Int
     ) -> String {
         // Its own text says the same.
-        doubting(text(reason, status, service, hasLongMessage, fields), reason == .unanswered ? 0 : mayHaveArrived)
+        doubting(text(reason, status, service, longFields, fields), reason == .unanswered ? 0 : mayHaveArrived)
     }
 
     /// The same of dead letters that have not one cause.
@@ -35,7 +35,8 @@ enum SuggestedAction {
     }
 
     private static func text(
-        _ reason: DeadLetterReason, _ status: Int64?, _ service: String?, _ hasLongMessage: Bool, _ fields: Set<String>
+        _ reason: DeadLetterReason, _ status: Int64?, _ service: String?, _ longFields: Set<String>,
+        _ fields: Set<String>
     ) -> String {
         switch reason {
         case .malformed: "fix the producer, which must send them again; then resolve"
@@ -45,9 +46,9 @@ enum SuggestedAction {
                     ? ""
                     : "; or replay them corrected: " + fields.sorted().map { "--set \($0)=…" }.joined(separator: ", "))
         case .oversized:
-            hasLongMessage
-                ? "shorten the message at the producer: \(RecordDecoder.maximumMessageBytes) bytes at most; then resolve; "
-                    + "or replay it corrected: --set message=…"
+            !longFields.isEmpty
+                ? "shorten \(longFields.sorted().joined(separator: ", ")) at the producer, as the detail says; then resolve; or "
+                    + "replay corrected: " + longFields.sorted().map { "--set \($0)=…" }.joined(separator: ", ")
                 : "raise limits.eventBytes and replay, or have the producer send less and resolve"
         case .rejected: rejected(status, service)
         case .attemptsExhausted: "replay when the backend is well"
@@ -60,23 +61,35 @@ enum SuggestedAction {
     }
 
     /// What a replay can say otherwise; details of what is wrong with it begin so.
-    private static let correctable: Set<String> = ["user", "message", "pns"]
+    private static let correctable = Set(["user", "message", "pns"] + ContentField.allCases.map(\.rawValue))
 
     /// What is wrong in an event that is invalid, where a replay can correct it.
     static func correctableField(_ reason: DeadLetterReason, _ detail: String?) -> String? {
-        guard reason == .invalid, let field = detail?.prefix(while: { $0 != " " }).description else { return nil }
+        reason == .invalid ? field(at: detail) : nil
+    }
+
+    /// The field that is too long, which no setting allows: by itself, or for its push service.
+    static func longField(_ reason: DeadLetterReason?, _ detail: String?) -> String? {
+        guard reason == .oversized, let detail else { return nil }
+        return field(at: detail)
+            ?? detail.firstRange(of: "; shorten ").flatMap { field(at: String(detail[$0.upperBound...])) }
+    }
+
+    /// The field whose name a text begins with, perhaps with that of a member.
+    private static func field(at detail: String?) -> String? {
+        guard let field = detail?.prefix(while: \.isLetter).description else { return nil }
         return correctable.contains(field) ? field : nil
     }
 
     /// What a dead letter's first step is.
     static func remedy(
-        _ reason: DeadLetterReason?, detail: String?, hasLongMessage: Bool, isExpired: Bool
+        _ reason: DeadLetterReason?, detail: String?, isExpired: Bool
     ) -> DeadLetterView.Remedy {
         if isExpired { return .resolve }
         guard let reason else { return .replay }
         switch reason {
         case .invalid: return correctableField(reason, detail).map { .correct($0) } ?? .resolve
-        case .oversized: return hasLongMessage ? .correct("message") : .replay
+        case .oversized: return longField(reason, detail).map { .correct($0) } ?? .replay
         case .malformed, .expired, .unreadable: return .resolve
         case .rejected, .attemptsExhausted, .timeExhausted, .unanswered, .replaysExhausted: return .replay
         }

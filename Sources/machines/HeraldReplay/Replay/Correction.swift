@@ -14,10 +14,13 @@ package enum Correction: Sendable, Equatable {
     package var words: String {
         switch self {
         case .members(let change):
-            [
+            ([
                 change.user.map { "user=\($0)" }, change.message.map { "message=(\($0.utf8.count) bytes)" },
                 change.pushServices.map { "pns=\($0.joined(separator: ","))" },
-            ].compactMap { $0 }.joined(separator: " ")
+            ]
+                + ContentField.allCases.map { field in
+                    change.content[field].map { "\(field.rawValue)=(\($0.utf8.count) bytes)" }
+                }).compactMap(\.self).joined(separator: " ")
         case .value(let value, _): "edited, \(value.count) bytes"
         }
     }
@@ -30,6 +33,8 @@ package enum Correction: Sendable, Equatable {
         package var user: (before: String?, after: String)
         package var messageByteCount: (before: Int?, after: Int)
         package var isMessageChanged: Bool
+        /// The parts beside the message that are others than before; all that there are now of what was no event.
+        package var changedContent: [ContentField]
         package var pushServices: (before: [String], after: [String])
         /// The push services that a worker would have called before; none of what was no event.
         package var formerCalls: [String]
@@ -62,6 +67,11 @@ package enum Correction: Sendable, Equatable {
             user: (before?.user ?? said?.user, after.user),
             messageByteCount: ((before?.message ?? said?.message)?.utf8.count, after.message.utf8.count),
             isMessageChanged: (before?.message ?? said?.message) != after.message,
+            changedContent: ContentField.allCases.filter { field in
+                let former = before?.content ?? EventContent()
+                return former.fields.contains(field) != after.content.fields.contains(field)
+                    || former.text(of: field) != after.content.text(of: field)
+            },
             pushServices: (before?.pushServices ?? said?.pushServices ?? [], after.pushServices),
             formerCalls: before?.pushServices ?? [], expiresAt: after.expiresAt)
     }
@@ -79,7 +89,8 @@ private struct SaidMembers {
         guard case .object(let outer)? = try? JSONValue(value.span.bytes) else { return nil }
         // The event, or the CloudEvent that carries it.
         var members = outer
-        if case .object(let data)? = outer.last(where: { $0.name == "data" })?.value { members = data }
+        let isCloudEvent = outer.contains { $0.name == "specversion" }
+        if isCloudEvent, case .object(let data)? = outer.last(where: { $0.name == "data" })?.value { members = data }
         func text(_ value: JSONValue?) -> String? { if case .string(let text)? = value { text } else { nil } }
         func member(_ name: String) -> JSONValue? { members.last { $0.name == name }?.value }
         user = text(member("user"))

@@ -9,6 +9,8 @@ struct JudgedEvent {
     let id: String?
     let user: String
     let message: String
+    /// The parts beside it.
+    let content: EventContent
     /// The push services that would be called.
     let pushServices: [String]
     let campaign: String?
@@ -26,6 +28,7 @@ struct JudgedEvent {
         id = event.hasOwnID && event.id.isPresent ? event.bytes(of: event.id, value: value.span.bytes).text : nil
         user = event.bytes(of: event.user, value: value.span.bytes).text
         message = event.bytes(of: event.message, value: value.span.bytes).text
+        content = event.content(in: value.span.bytes)
         pushServices = names.indices.filter { event.pushServices.contains($0) }.map { names[$0] }
         campaign = event.campaign.isPresent ? event.bytes(of: event.campaign, value: value.span.bytes).text : nil
         expiresAt = event.expiresAt

@@ -1,3 +1,4 @@
+internal import HeraldEvents
 package import HeraldText
 internal import HeraldTime
 internal import HeraldTools
@@ -99,6 +100,7 @@ extension Correction.Corrected {
             let before = messageByteCount.before.map { "\($0) bytes" } ?? "(none)"
             parts.append("message \(before) → \(messageByteCount.after) bytes")
         }
+        if !changedContent.isEmpty { parts.append("\(changedContent.map(\.rawValue).joined(separator: ", ")) changed") }
         return parts.isEmpty ? "neither user, pns nor message" : parts.joined(separator: ", ")
     }
 }

@@ -134,6 +134,13 @@ struct EventMember: Sendable {
         .init("expiresAt", .event, "ttl timetolive expiry expires expiration expiresin validuntil deadline"),
         .init("notBefore", .event, "sendat sendafter deliverat deliverafter scheduledat scheduledfor delay"),
         .init("options", .event),
+        .init("title", .event, "heading headline"),
+        .init("link", .event, "deeplink url uri href clickaction actionurl targeturl"),
+        .init("image", .event, "imageurl picture pictureurl photo icon largeicon bigpicture mediaurl"),
+        .init("data", .event, "customdata extras appdata userinfo"),
+        .init("badge", .event, "badgecount badgenumber"),
+        .init("sound", .event, "soundname ringtone"),
+        .init("category", .event, "channelid androidchannelid clickcategory"),
         .init("pushType", .options, "apnspushtype"),
         .init("priority", .options),
         .init("collapseId", .options, "collapsekey apnscollapseid"),
@@ -175,6 +182,20 @@ extension EventReview {
         var path = ""
         var remedy: String
     }
+
+    /// Objects of the push services' own payloads, by their names, and where what they hold belongs.
+    private static let platformObjects: [String: String] = {
+        let parts = "Herald writes each push service's payload"
+        return [
+            "notification": "\(parts); its title, body and image are title, message and image beside user",
+            "aps": "\(parts); its alert is title and message beside user, with badge, sound and category",
+            "alert": "\(parts); its title and body are title and message beside user",
+            "apns": "\(parts); what it shows is title, message, badge, sound and category beside user",
+            "android": "\(parts); its notification is title, message, image, sound and category beside user",
+            "webpush": "\(parts); its notification is title, message and image beside user",
+            "payload": "\(parts) from title, message, link, image and data beside user",
+        ]
+    }()
 
     private var ignoredMembers: [String] {
         let options = Self.members(of: inner.last("options")).map(\.name)
@@ -225,6 +246,9 @@ extension EventReview {
             let meant =
                 candidates.first { $0.member.isNear(name) }
                 ?? candidates.first { $0.member.synonyms.contains(EventMember.plain(name)) }
+            if let advice = Self.platformObjects[name] {
+                return "\(name)\(place) is no field and is ignored: \(advice)"
+            }
             if meant == nil, isWell(name) { return nil }
             let shown = name.count > longestShown ? "\(name.prefix(longestShown))…" : name
             return "\(shown)\(place) is no field and is ignored" + (meant.map { ": did you mean \($0.path)?" } ?? "")

@@ -37,13 +37,24 @@ extension Lane {
         carryOut(now: now)
     }
 
+    private static var shortestHiddenData: Int { 8 }
+
     /// Some backends repeat the message, and their answers go into records and logs.
     private func hidingMessage(of slot: SlotID, in detail: String) -> String {
         guard let record = records[Int(slot.index)] else { return detail }
         return record.withValue { value in
             guard let value else { return detail }
             return engine.withSlot(slot.index) { slot in
-                io.redact(detail, hiding: slot.event.bytes(of: slot.event.message, value: value))
+                let detail = io.redact(detail, hiding: slot.event.bytes(of: slot.event.message, value: value))
+                let content = slot.event.content(in: value)
+                let texts = [ContentField.title, .link, .image].reduce(detail) {
+                    io.redact($0, hiding: content.bytes(of: $1))
+                }
+                return (0..<content.dataCount).reduce(texts) { detail, index in
+                    // Shorter ones are words of any answer, such as `true`.
+                    content.dataText(index).byteCount < Self.shortestHiddenData
+                        ? detail : io.redact(detail, hiding: content.dataText(index))
+                }
             }
         }
     }

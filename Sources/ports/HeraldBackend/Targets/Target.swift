@@ -19,6 +19,9 @@ public protocol Target: AnyObject, Sendable {
     /// - Parameter session: tells callers apart, whose tokens may be the same.
     func showing(_ authorization: String?, of configuration: BackendConfiguration, session: UInt64) -> Self
 
+    /// The parts of a notification beside its message that reach this push service; results name the others.
+    func carries(to pushService: String) -> ContentFields
+
     /// Writes the request of a call into the memory that `begin` gives.
     ///
     /// - Parameters:
@@ -45,6 +48,8 @@ extension Target {
     public var keepsMessageIDs: Bool { false }
     /// None.
     public func registrar(_ configuration: BackendConfiguration) -> HubRegistrationClient? { nil }
+    /// The message alone.
+    public func carries(to pushService: String) -> ContentFields { [] }
     /// Its status says it all.
     public func verdict(on status: Int, hasRetryAfter: Bool, detail: String?) -> CallVerdict? { nil }
     /// The same.

@@ -1,4 +1,5 @@
 internal import HeraldBytes
+public import HeraldEvents
 public import HeraldTime
 
 /// Writes sends as bytes; what is the same in all of a format is written once.
@@ -41,14 +42,33 @@ public final class HubRequestWriter: Sendable {
         services.firstIndex { name.byteCount == $0.name.count && name.hasSameBytes(as: $0.name.span.bytes) }
     }
 
+    /// The parts beside the message that a push service's format has a place for.
+    public func carries(to pushService: String) -> ContentFields {
+        services.first { $0.name.elementsEqual(pushService.utf8) }?.format.content ?? []
+    }
+
+    /// The longest part of a notification that its push service would get, which is the one to shorten.
+    public func longestPart(
+        service: Int, messageByteCount: Int, _ content: borrowing EventContent
+    ) -> (name: String, byteCount: Int) {
+        var longest = (name: "message", byteCount: messageByteCount)
+        for field in services[service].format.content.fields {
+            let count = content.byteCount(of: field)
+            if count > longest.byteCount { longest = (field.rawValue, count) }
+        }
+        return longest
+    }
+
     /// Appends the body of a notification.
     ///
     /// - Returns: by how many bytes it is too large, and how many its push service takes; `nil` when it is not.
     public func appendBody(
-        service: Int, message: RawSpan, options: DeliveryOptions, now: WallTime, to output: inout [UInt8]
+        service: Int, message: RawSpan, content: borrowing EventContent = EventContent(), options: DeliveryOptions,
+        now: WallTime,
+        to output: inout [UInt8]
     ) -> (excess: Int, limit: Int)? {
         let format = services[service].format
-        NotificationBody.append(format, message: message, options: options, now: now, to: &output)
+        NotificationBody.append(format, message: message, content, options: options, now: now, to: &output)
         let limit = format.byteLimit(isVoIP: options.isVoIP)
         return output.count > limit ? (output.count - limit, limit) : nil
     }

@@ -1,37 +1,30 @@
 internal import HeraldBytes
+internal import HeraldEvents
 internal import HeraldTime
 
-/// Writes what a push service is given, in the shapes of the tutorial's backend, escaped.
+/// Writes what a push service is given, escaped: in the shapes of the tutorial's backend when there is a message alone, else
+/// in those that the platform draws itself.
 enum NotificationBody {
     /// FCM keeps nothing for longer: four weeks.
     static let longestTTLSeconds: Int64 = 2_419_200
 
     static func append(
-        _ format: NotificationFormat, message: RawSpan, options: DeliveryOptions, now: WallTime,
-        to output: inout [UInt8]
+        _ format: NotificationFormat, message: RawSpan, _ content: borrowing EventContent, options: DeliveryOptions,
+        now: WallTime, to output: inout [UInt8]
     ) {
         switch format {
-        case .apple: appendApple(message, options, to: &output)
+        case .apple: appendApple(message, content, options, to: &output)
         case .gcm:
             output.append(text: "{\"data\":{\"message\":")
             JSONText.appendString(message, to: &output)
+            content.appendMembers([.title, .link, .image], to: &output)
+            content.appendDataMembers(to: &output)
             output.append(text: "}")
             appendGCM(options, now, to: &output)
             output.append(text: "}")
-        case .fcmv1:
-            output.append(text: "{\"message\":{\"data\":{\"message\":")
-            JSONText.appendString(message, to: &output)
-            output.append(text: "}")
-            appendAndroid(options, now, to: &output)
-            output.append(text: "}}")
-        case .windows:
-            output.append(text: "<toast><visual><binding template=\"ToastText01\"><text id=\"1\">")
-            XMLText.append(message, to: &output)
-            output.append(text: "</text></binding></visual></toast>")
-        case .browser:
-            output.append(text: "{\"title\":\"\",\"body\":")
-            JSONText.appendString(message, to: &output)
-            output.append(text: "}")
+        case .fcmv1: appendFCM(message, content, options, now, to: &output)
+        case .windows: appendToast(message, content, to: &output)
+        case .browser: appendBrowser(message, content, to: &output)
         }
     }
 
@@ -41,18 +34,126 @@ enum NotificationBody {
     }
 
     private static func appendApple(
-        _ message: RawSpan, _ options: DeliveryOptions, to output: inout [UInt8]
+        _ message: RawSpan, _ content: borrowing EventContent, _ options: DeliveryOptions, to output: inout [UInt8]
     ) {
-        // Apple refuses an alert in what only wakes the app.
+        // Apple refuses an alert, a sound and a badge in what only wakes the app: the app gets all of it.
         if options.isInBackground {
             output.append(text: "{\"aps\":{\"content-available\":1},\"message\":")
             JSONText.appendString(message, to: &output)
-            output.append(text: "}")
+            content.appendMembers([.title, .link, .image, .badge, .sound, .category], to: &output)
         } else {
             output.append(text: "{\"aps\":{\"alert\":")
-            JSONText.appendString(message, to: &output)
-            output.append(text: "}}")
+            if content.fields.contains(.title) {
+                output.append(text: "{\"title\":")
+                JSONText.appendString(content.bytes(of: .title), to: &output)
+                output.append(text: ",\"body\":")
+                JSONText.appendString(message, to: &output)
+                output.append(text: "}")
+            } else {
+                JSONText.appendString(message, to: &output)
+            }
+            content.appendMember(.badge, to: &output)
+            if !content.isSilent { content.appendMember(.sound, to: &output) }
+            content.appendMember(.category, to: &output)
+            // Lets the app's extension fetch the picture.
+            if content.fields.contains(.image) { output.append(text: ",\"mutable-content\":1") }
+            output.append(text: "}")
+            content.appendMembers([.link, .image], to: &output)
         }
+        content.appendDataMembers(to: &output)
+        output.append(text: "}")
+    }
+
+    /// With a title, image, sound or category Android draws it, from `notification`; else the app does, from `data`.
+    private static func appendFCM(
+        _ message: RawSpan, _ content: borrowing EventContent, _ options: DeliveryOptions, _ now: WallTime,
+        to output: inout [UInt8]
+    ) {
+        let drawn: ContentFields = ContentFields([.title, .image, .sound, .category])
+        output.append(text: "{\"message\":{")
+        if content.fields.isDisjoint(with: drawn) {
+            output.append(text: "\"data\":{\"message\":")
+            JSONText.appendString(message, to: &output)
+            content.appendMember(.link, to: &output)
+            content.appendDataMembers(to: &output)
+            output.append(text: "}")
+        } else {
+            output.append(text: "\"notification\":{\"body\":")
+            JSONText.appendString(message, to: &output)
+            content.appendMembers([.title, .image], to: &output)
+            output.append(text: "}")
+            if !content.fields.isDisjoint(with: ContentFields([.link, .data])) {
+                output.append(text: ",\"data\":")
+                let start = output.count
+                content.appendMember(.link, to: &output)
+                content.appendDataMembers(to: &output)
+                output[start] = UInt8(ascii: "{")
+                output.append(text: "}")
+            }
+        }
+        appendAndroid(content, options, now, to: &output)
+        output.append(text: "}}")
+    }
+
+    /// The toast of Windows 8 for a message alone, which old apps know; else that of Windows 10.
+    private static func appendToast(
+        _ message: RawSpan, _ content: borrowing EventContent, to output: inout [UInt8]
+    ) {
+        guard !content.fields.isDisjoint(with: NotificationFormat.windows.content) else {
+            output.append(text: "<toast><visual><binding template=\"ToastText01\"><text id=\"1\">")
+            XMLText.append(message, to: &output)
+            output.append(text: "</text></binding></visual></toast>")
+            return
+        }
+        output.append(text: "<toast")
+        if content.fields.contains(.link) {
+            output.append(text: " launch=\"")
+            XMLText.append(content.bytes(of: .link), to: &output)
+            output.append(text: "\" activationType=\"protocol\"")
+        }
+        output.append(text: "><visual><binding template=\"ToastGeneric\">")
+        if content.fields.contains(.title) {
+            output.append(text: "<text>")
+            XMLText.append(content.bytes(of: .title), to: &output)
+            output.append(text: "</text>")
+        }
+        output.append(text: "<text>")
+        XMLText.append(message, to: &output)
+        output.append(text: "</text>")
+        if content.fields.contains(.image) {
+            output.append(text: "<image placement=\"hero\" src=\"")
+            XMLText.append(content.bytes(of: .image), to: &output)
+            output.append(text: "\"/>")
+        }
+        output.append(text: "</binding></visual>")
+        if content.isSilent {
+            output.append(text: "<audio silent=\"true\"/>")
+        } else if content.hasSoundFile {
+            output.append(text: "<audio src=\"ms-appx:///")
+            XMLText.append(content.bytes(of: .sound), to: &output)
+            output.append(text: "\"/>")
+        }
+        output.append(text: "</toast>")
+    }
+
+    /// What a service worker hands to `showNotification`.
+    private static func appendBrowser(
+        _ message: RawSpan, _ content: borrowing EventContent, to output: inout [UInt8]
+    ) {
+        output.append(text: "{\"title\":")
+        JSONText.appendString(content.bytes(of: .title), to: &output)
+        output.append(text: ",\"body\":")
+        JSONText.appendString(message, to: &output)
+        content.appendMember(.image, to: &output)
+        if !content.fields.isDisjoint(with: ContentFields([.link, .data])) {
+            output.append(text: ",\"data\":")
+            let start = output.count
+            content.appendMember(.link, to: &output)
+            content.appendDataMembers(to: &output)
+            output[start] = UInt8(ascii: "{")
+            output.append(text: "}")
+        }
+        output.append(text: "}")
     }
 
     private static func appendGCM(
@@ -72,9 +173,13 @@ enum NotificationBody {
     }
 
     private static func appendAndroid(
-        _ options: DeliveryOptions, _ now: WallTime, to output: inout [UInt8]
+        _ content: borrowing EventContent, _ options: DeliveryOptions, _ now: WallTime, to output: inout [UInt8]
     ) {
-        guard options.expiresAt != nil || options.isUrgent != nil || !options.collapseID.isEmpty else { return }
+        let hasSound = content.fields.contains(.sound) && !content.isSilent
+        let isDrawn = hasSound || content.fields.contains(.category)
+        guard options.expiresAt != nil || options.isUrgent != nil || !options.collapseID.isEmpty || isDrawn else {
+            return
+        }
         output.append(text: ",\"android\":{")
         var isFirst = true
         func begin(_ output: inout [UInt8]) {
@@ -96,7 +201,32 @@ enum NotificationBody {
             output.append(text: "\"collapse_key\":")
             JSONText.appendString(options.collapseID.span.bytes, to: &output)
         }
+        if isDrawn {
+            begin(&output)
+            output.append(text: "\"notification\":")
+            let start = output.count
+            if content.fields.contains(.category) {
+                output.append(text: ",\"channel_id\":")
+                JSONText.appendString(content.bytes(of: .category), to: &output)
+            }
+            if hasSound { content.appendMember(.sound, to: &output) }
+            output[start] = UInt8(ascii: "{")
+            output.append(text: "}")
+        }
         output.append(text: "}")
+    }
+}
+
+extension EventContent {
+    /// Appends those of these parts that there are as members of a JSON object.
+    fileprivate func appendMembers(_ fields: [ContentField], to output: inout [UInt8]) {
+        for field in fields { appendMember(field, to: &output) }
+    }
+
+    fileprivate var isSilent: Bool { bytes(of: .sound).hasSameBytes(as: "none") }
+    /// Whether it has a sound of its own.
+    fileprivate var hasSoundFile: Bool {
+        fields.contains(.sound) && !isSilent && !bytes(of: .sound).hasSameBytes(as: "default")
     }
 }
 

@@ -1,3 +1,5 @@
+public import HeraldEvents
+
 /// The form in which a hub takes notifications for a push service: the value of `ServiceBusNotification-Format`.
 public enum NotificationFormat: String, Sendable, CaseIterable {
     /// Apple's APNs.
@@ -14,6 +16,16 @@ public enum NotificationFormat: String, Sendable, CaseIterable {
     /// The type of a body.
     var contentType: StaticString {
         self == .windows ? "application/xml" : "application/json;charset=utf-8"
+    }
+
+    /// The parts beside the message that it has a place for.
+    public var content: ContentFields {
+        switch self {
+        case .apple: .all
+        case .fcmv1: ContentFields([.title, .link, .image, .data, .sound, .category])
+        case .windows: ContentFields([.title, .link, .image, .sound])
+        case .gcm, .browser: ContentFields([.title, .link, .image, .data])
+        }
     }
 
     /// The most bytes that the push service takes in one notification; APNs takes more of `voip`.

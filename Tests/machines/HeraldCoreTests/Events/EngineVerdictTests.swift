@@ -120,6 +120,20 @@ struct EngineVerdictTests {
         #expect(harness.engine.outage != nil)
     }
 
+    @Test("the parts of an event that its backend does not take are in the results of what was delivered, and counted")
+    func omitted() {
+        let harness = EngineHarness { $0.carriedContent = [ContentFields([.title, .data])] }
+        let content = #","title":"t","link":"shop://1","badge":0"#
+        harness.event("a", more: content)
+        harness.answer(CallResult(status: 200))
+        #expect(harness.result(at: 0).contains(#""omitted":["link","badge"]"#))
+        #expect(harness.engine.counters.omitted(.link, service: 0) == 1)
+        #expect(harness.engine.counters.omitted(.title, service: 0) == 0)
+        harness.event("b", more: content)
+        harness.answer(CallResult(status: 400))
+        #expect(harness.engine.counters.omitted(.link, service: 0) == 1)
+    }
+
     @Test("the backend's identifier of a message is in its result if the settings keep it", arguments: [true, false])
     func backendID(isKept: Bool) {
         let harness = EngineHarness { $0.keepsBackendIDs = isKept }

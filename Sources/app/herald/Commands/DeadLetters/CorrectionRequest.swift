@@ -43,7 +43,14 @@ struct CorrectionRequest {
                 change.pushServices = try settings.pushServices(names, of: "set", in: invocation.parsed)
             case "user", "message", "pns": throw invocation.parsed.mistake("--set: \(name) is set twice")
             default:
-                throw invocation.parsed.mistake("--set: \(SafeText.quoted(String(name))) is none of user, message, pns")
+                guard let field = ContentField(rawValue: String(name)) else {
+                    let known = ["user", "message", "pns"] + ContentField.allCases.map(\.rawValue)
+                    throw invocation.parsed.mistake(
+                        "--set: \(SafeText.quoted(String(name))) is none of \(known.joined(separator: ", "))")
+                }
+                guard change.content.updateValue(value, forKey: field) == nil else {
+                    throw invocation.parsed.mistake("--set: \(name) is set twice")
+                }
             }
         }
         return change

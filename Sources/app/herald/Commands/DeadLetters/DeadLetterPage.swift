@@ -37,6 +37,13 @@ struct DeadLetterPage {
         add("left out", leftOut(letter))
         add("expires at", letter.expiresAt?.text)
         add("message", message(letter))
+        for field in letter.content.fields.fields {
+            add(
+                field.rawValue,
+                isRevealed
+                    ? letter.content.text(of: field)
+                    : "(\(letter.content.byteCount(of: field)) bytes; --reveal shows it)")
+        }
         var lines = rows.map { "\($0.0.fitted(toColumns: 12))\($0.1)" }
         if isRevealed, let stackTrace = letter.stackTrace {
             lines +=

@@ -26,7 +26,8 @@ enum DeadLetterReplayCommand: HeraldCommand {
         "fresh-key", "Use new idempotency keys, so that the backend notifies even if it has seen the old ones.")
     static let set = CommandOption.repeated(
         "set", .text("FIELD=VALUE"),
-        "Correct each: user=bob, message=TEXT or pns=apns,gcm; may be given once for each field.")
+        "Correct each: user=bob, message=TEXT, pns=apns,gcm, title=TEXT and so on; may be given once for each field, and an "
+            + "empty title, link, image, data, badge, sound or category takes it away.")
     static let edit = CommandOption.flag(
         "edit", "Correct one dead letter in $VISUAL or $EDITOR; that its message is shown goes into the audit topic.")
     static let again = CommandOption.flag("again", "Also what was replayed or resolved before.")

@@ -14,6 +14,8 @@ struct PublishOutput {
     var isAllDelivered: Bool { undelivered == nil }
     /// The last undelivered one.
     private(set) var undelivered: PublicationTracker.Entry?
+    /// What some were delivered without.
+    private(set) var omitted: ContentFields = []
 
     init(_ format: OutputFormat, hasLines: Bool, hasOutcomes: Bool, console: Console) {
         self.hasLines = hasLines
@@ -26,7 +28,7 @@ struct PublishOutput {
             columns += [
                 .init("pns"), .init("outcome"), .init("status", isNumber: true), .init("reason"),
                 .init("attempts", isNumber: true), .init("firstOutcome", heading: "FIRST OUTCOME", isForWide: true),
-                .init("detail", isElastic: true),
+                .init("omitted", isForWide: true), .init("detail", isElastic: true),
             ]
         }
         writer = RecordWriter(format, columns: columns, console: console)
@@ -37,13 +39,14 @@ struct PublishOutput {
     mutating func write(_ entry: PublicationTracker.Entry) {
         let result = entry.result
         if !entry.isDelivered { undelivered = entry }
+        omitted.formUnion(result?.omitted ?? [])
         write(
             values(entry.publication) + [
                 .string(Self.requestedName(entry)), .string(result?.outcome.rawValue ?? "pending"),
                 result?.status.map(JSONValue.integer) ?? .null,
                 result?.reason.map { JSONValue.string($0.rawValue) } ?? .null,
                 result?.attempts.map(JSONValue.integer) ?? .null, .text(result?.firstOutcome?.rawValue),
-                .text(result?.detail),
+                .text(result.flatMap { $0.omitted.isEmpty ? nil : $0.omitted.words }), .text(result?.detail),
             ])
     }
 

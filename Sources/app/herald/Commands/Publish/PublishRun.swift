@@ -60,7 +60,8 @@ struct PublishRun {
         if parsed[Command.file] != nil {
             let others: [any DeclaredOption] = [
                 Command.user, Command.pushServices, Command.message, Command.source, Command.campaign,
-                Command.expiresIn, Command.expiresAt, Command.notBefore,
+                Command.expiresIn, Command.expiresAt, Command.notBefore, Command.title, Command.link, Command.image,
+                Command.data, Command.badge, Command.sound, Command.category,
             ]
             guard let other = others.first(where: parsed.has)?.declaration else { return nil }
             throw parsed.mistake("--file and --\(other.name) do not go together")
@@ -73,10 +74,29 @@ struct PublishRun {
             guard expiresAt == nil else { throw parsed.mistake("--expires-in and --expires-at do not go together") }
             expiresAt = SystemClock.wall().advanced(by: Milliseconds(after))
         }
-        return NotificationEvent(
+        var event = NotificationEvent(
             id: parsed[Command.id], user: user, message: message, pushServices: services,
             source: parsed[Command.source], campaign: parsed[Command.campaign], expiresAt: expiresAt,
             notBefore: parsed[Command.notBefore])
+        (event.title, event.link, event.image) = (parsed[Command.title], parsed[Command.link], parsed[Command.image])
+        (event.badge, event.sound) = (parsed[Command.badge], parsed[Command.sound])
+        event.category = parsed[Command.category]
+        event.data = try data(parsed)
+        return event
+    }
+
+    private static func data(_ parsed: ParsedCommand) throws -> [String: String] {
+        var data: [String: String] = [:]
+        for member in parsed[Command.data] {
+            guard let equals = member.firstIndex(of: "=") else {
+                throw parsed.mistake("--data: \(SafeText.quoted(member)) has no '='; it is NAME=TEXT")
+            }
+            let name = String(member[..<equals])
+            guard data.updateValue(String(member[member.index(after: equals)...]), forKey: name) == nil else {
+                throw parsed.mistake("--data: \(SafeText.quoted(name)) is given twice")
+            }
+        }
+        return data
     }
 
     mutating func run() throws -> ExitStatus {
@@ -166,6 +186,11 @@ struct PublishRun {
             for entry in tracker.missing { output.write(entry) }
         }
         try output.finish()
+        if !output.omitted.isEmpty {
+            console.remark(
+                "Delivered without \(output.omitted.words): backend.body is text, or the push service has no place for it "
+                    + "(-o wide says where).")
+        }
         if let entry = output.undelivered, !stop.isMade { explain(entry, since: began, stop) }
         if !publisher.failures.isEmpty { throw failure(of: publisher) }
         if stop.isMade { throw interruption(of: publisher) }

@@ -15,7 +15,8 @@ struct ConfiguredHTTP: ConfiguredTarget {
     func configuration(connectionLimit: Int) throws -> BackendConfiguration {
         let backend = settings.backend
         return try BackendConfiguration(
-            url: url, path: backend.path, registerPath: backend.registerPath, timeout: backend.timeout,
+            HTTPTarget(body: backend.body), url: url, path: backend.path, registerPath: backend.registerPath,
+            timeout: backend.timeout,
             connectTimeout: backend.connectTimeout, connectionLimit: connectionLimit,
             versions: settings.backend.http, proxy: settings.backendProxy(), tls: settings.backendTLSFiles,
             credentials: backend.credentials(), statuses: settings.statusTable, users: backend.users)

@@ -32,8 +32,8 @@ extension PushPlatform {
     var hubHeaders: [(name: String, value: String)] { self == .wns ? [("X-WNS-Type", "wns/toast")] : [] }
 
     /// The tutorial's payload; FCM v1 has the same data in a message.
-    func payload(for text: String, _ google: GoogleForm) -> [UInt8] {
-        let payload = payload(for: text)
+    func payload(for message: BackendMessage, _ google: GoogleForm) -> [UInt8] {
+        let payload = message.payload(on: self)
         return Array((self == .gcm && google == .fcmv1 ? #"{"message":\#(payload)}"# : payload).utf8)
     }
 }

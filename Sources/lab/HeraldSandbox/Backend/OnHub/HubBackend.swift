@@ -62,7 +62,7 @@ package final class HubBackend: Sendable {
             if case .failure(let failure) = registrations.forget(id) { Self.refusal(failure) } else { .ok }
         case .notify(let platform, let user, let message):
             send(
-                "From \(caller): \(message)", on: platform, to: "username:\(user)||from:\(caller)",
+                message.saying("From \(caller): \(message.text)"), on: platform, to: "username:\(user)||from:\(caller)",
                 users: [user, caller])
         case .greet: greet(caller)
         case .inbox: .failure(404, "what devices received is not known: this backend sends over a hub")
@@ -90,7 +90,8 @@ package final class HubBackend: Sendable {
 
     private func greet(_ caller: String) -> Reply {
         for platform in PushPlatform.allCases {
-            let reply = send("Hello, \(caller)", on: platform, to: "username:\(caller)", users: [caller])
+            let reply = send(
+                BackendMessage("Hello, \(caller)"), on: platform, to: "username:\(caller)", users: [caller])
             if reply.status != 200 { return reply }
         }
         return .ok
@@ -98,14 +99,14 @@ package final class HubBackend: Sendable {
 
     /// - Parameter users: the users in the tags; other text could make them an expression that reaches more devices.
     private func send(
-        _ text: String, on platform: PushPlatform, to tags: String, users: [String]
+        _ message: BackendMessage, on platform: PushPlatform, to tags: String, users: [String]
     ) -> Reply {
         do {
             _ = try HubTags.checked(users.map { "username:" + $0 })
         } catch {
             return .failure(400, "no user can have this name: \(error)")
         }
-        let (payload, format) = (platform.payload(for: text, google), platform.format(google))
+        let (payload, format) = (platform.payload(for: message, google), platform.format(google))
         if let limit = NotificationFormat(rawValue: format)?.byteLimit(isVoIP: false), payload.count > limit {
             let excess = payload.count - limit
             return .failure(

@@ -34,6 +34,9 @@ public final class HubTarget: Target {
         HubTarget(sending, repeatsUnanswered, authorization: authorization, session: session)
     }
 
+    /// What its format has a place for.
+    public func carries(to pushService: String) -> ContentFields { writer.carries(to: pushService) }
+
     /// Writes the request of a call, unless its notification is larger than its push service takes.
     public func write(
         _ call: borrowing TargetCall, of event: borrowing DecodedEvent, value: RawSpan, scratch: inout [UInt8],
@@ -47,13 +50,16 @@ public final class HubTarget: Target {
             pushType: Self.copy(event.bytes(of: event.options.pushType, value: value)),
             collapseID: Self.copy(event.bytes(of: event.options.collapseID, value: value)))
         let (token, now) = (call.token, call.now)
+        let content = event.content(in: value)
+        let message = event.bytes(of: event.message, value: value)
         let excess = writer.appendBody(
-            service: service, message: event.bytes(of: event.message, value: value), options: options, now: now,
-            to: &scratch)
+            service: service, message: message, content: content, options: options, now: now, to: &scratch)
         if let (excess, limit) = excess {
+            let longest = writer.longestPart(service: service, messageByteCount: message.byteCount, content)
             return CallResult(
                 oversized:
-                    "the notification has \(limit + excess) bytes, \(excess) more than its push service takes")
+                    "the notification has \(limit + excess) bytes, \(excess) more than its push service takes; shorten "
+                    + "\(longest.name), which has \(longest.byteCount)")
         }
         let user = event.bytes(of: event.user, value: value)
         begin { output in

@@ -1,8 +1,17 @@
 internal import HeraldBytes
 public import HeraldEvents
 
+/// What the body of a call to a backend of kind `http` is.
+public enum HTTPBody: String, Sendable, CaseIterable {
+    /// The message, a JSON string.
+    case text
+    /// An object with the message and all other parts of the notification.
+    case object
+}
+
 /// A backend with Herald's own contract: what is the same in all requests is written once.
 public final class HTTPTarget: Target {
+    private let body: HTTPBody
     /// `POST {path}?pns=`.
     private let start: [UInt8]
     /// Everything between the user and the length of the body.
@@ -12,9 +21,10 @@ public final class HTTPTarget: Target {
     public var repeatsUnanswered: Bool { true }
 
     /// One that knows no address yet.
-    public convenience init() { self.init(path: "", headers: "") }
+    public convenience init(body: HTTPBody = .text) { self.init(body, path: "", headers: "") }
 
-    private init(path: String, headers: String) {
+    private init(_ body: HTTPBody, path: String, headers: String) {
+        self.body = body
         start = Array("POST \(path)?pns=".utf8)
         middle = Array(" HTTP/1.1\r\n\(headers)Content-Type: application/json; charset=utf-8\r\nContent-Length: ".utf8)
     }
@@ -24,10 +34,13 @@ public final class HTTPTarget: Target {
         _ authorization: String?, of configuration: BackendConfiguration, session: UInt64
     ) -> HTTPTarget {
         HTTPTarget(
-            path: configuration.path,
+            body, path: configuration.path,
             headers: RequestWriter.commonHeaders(
                 authority: configuration.address.authority, authorization: authorization))
     }
+
+    /// A text holds the message alone.
+    public func carries(to pushService: String) -> ContentFields { body == .object ? .all : [] }
 
     /// Writes the request of a call; each has one.
     public func write(
@@ -42,7 +55,7 @@ public final class HTTPTarget: Target {
             !ownTraceparent.isEmpty
             ? ownTraceparent.span.bytes
             : event.traceparent.isPresent ? event.bytes(of: event.traceparent, value: value) : nil
-        JSONText.appendString(event.bytes(of: event.message, value: value), to: &scratch)
+        appendBody(of: event, value: value, to: &scratch)
         begin { output in
             output.append(contentsOf: start)
             PercentEncoding.append(pushService.span.bytes, to: &output)
@@ -61,5 +74,17 @@ public final class HTTPTarget: Target {
             output.append(contentsOf: scratch)
         }
         return nil
+    }
+
+    private func appendBody(of event: borrowing DecodedEvent, value: RawSpan, to output: inout [UInt8]) {
+        let message = event.bytes(of: event.message, value: value)
+        guard body == .object else { return JSONText.appendString(message, to: &output) }
+        output.append(text: "{\"message\":")
+        JSONText.appendString(message, to: &output)
+        if !event.content.isEmpty {
+            let content = event.content(in: value)
+            for field in ContentField.allCases { content.appendMember(field, to: &output) }
+        }
+        output.append(text: "}")
     }
 }

@@ -16,7 +16,8 @@ struct EventSearchTests {
             builder.add(
                 [
                     TimelineStep(
-                        at: WallTime(milliseconds: Int64(number)), kind: .published(notBefore: nil, expiresAt: nil),
+                        at: WallTime(milliseconds: Int64(number)),
+                        kind: .published(notBefore: nil, expiresAt: nil, content: []),
                         record: origin)
                 ], to: origin, .init(id: "order-\(number)", user: user, pushServices: ["apns"]))
         }

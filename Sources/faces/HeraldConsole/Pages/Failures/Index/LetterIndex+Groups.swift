@@ -127,6 +127,6 @@ struct IndexedLetter: GroupedLetter {
     var campaign: String? { knownCampaign ?? nil }
     var source: String? { traits?.source }
     var place: String { "\(partition):\(offset)" }
-    var hasLongMessage: Bool { traits?.hasLongMessage ?? false }
+    var longField: String? { traits?.longField }
     var mayHaveArrived: Bool { traits?.mayHaveArrived ?? false }
 }

@@ -13,7 +13,7 @@ struct LetterTraits: Hashable, Sendable {
     var replays: Int
     /// The topic it came from, as far as known.
     var topic: String?
-    var hasLongMessage: Bool
+    var longField: String?
     /// Whether the notification may have arrived all the same.
     var mayHaveArrived: Bool
 
@@ -25,7 +25,7 @@ struct LetterTraits: Hashable, Sendable {
         source = entry.source
         replays = entry.replays
         topic = entry.topic
-        hasLongMessage = entry.hasLongMessage
+        longField = entry.longField
         mayHaveArrived = entry.mayHaveArrived
     }
 }
