@@ -223,6 +223,7 @@ class CampaignTest(ConsoleTest):
         self.browser.press("Stop publishing")
         self.confirm()
         self.browser.wait_for_text("nobody publishes the rest, 115 recipients")
+        self.browser.wait_for_text("has ended (interrupted by ")
         self.assertEqual(self.browser.text("[aria-label='How it stands'] .badge"), "stopped")
         self.assert_accessible()
         self.fixture.misbehave()

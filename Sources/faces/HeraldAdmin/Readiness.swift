@@ -43,7 +43,9 @@ public struct Readiness {
         let missing = cluster.missingTopicsFinding
         // What follows from a missing topic is not told beside it.
         let progress = missing == nil ? [refusal, standstill, unanswered, commits] : []
-        let own = [stopping, stuck, membership, missing, leaders, lostOffsets, lostRecords, brokers] + progress
+        let own =
+            [stopping, stuck, membership, missing, leaders, lostOffsets, lostRecords, brokers, waitsForPartitions]
+            + progress
         return own.compactMap { $0 } + report.outageFindings + [backend].compactMap { $0 }
     }
 
@@ -73,7 +75,12 @@ public struct Readiness {
         if !report.isStopping, lanes.isEmpty || lanes.contains(where: { !$0.isReady }) {
             return Finding(.starting, "the worker is starting and its lanes consume no records yet")
         }
-        return lanes.contains { $0.phase == .unassigned } ? unassigned : nil
+        return nil
+    }
+
+    /// That the group has given it no partitions, where nothing else says why.
+    private var waitsForPartitions: Finding? {
+        membership == nil && lanes.contains { $0.phase == .unassigned } ? unassigned : nil
     }
 
     /// Why nothing is consumed although the worker is a member of its group.

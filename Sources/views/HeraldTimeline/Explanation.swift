@@ -16,6 +16,11 @@ package struct Explanation: Sendable {
         package var now: WallTime
         /// Of the request's partition; `nil` when the group has committed nothing, or it is not known.
         package var committedOffset: Int64?
+        /// Where the group stands in the partition of its record in a retry topic; `nil` without one, or when that is not
+        /// known.
+        package var retryStanding: Standing?
+        /// The partitions of retry topics that may have had its record and have lost some before they were read.
+        package var lostRetries: [TopicPartition] = []
         /// The workers that could call it.
         package var workers = Workers.unknown("nobody was asked")
         /// What the workers that may call it say that it waits for.
@@ -48,6 +53,21 @@ package struct Explanation: Sendable {
             self.delays = delays
             self.resultsTopic = resultsTopic
             self.meaning = meaning
+        }
+    }
+
+    /// Where the group stands in a partition.
+    package struct Standing: Sendable, Equatable {
+        /// `nil` when it has committed nothing there.
+        package var committed: Int64?
+        /// The first offset that is not deleted.
+        package var begin: Int64
+
+        /// Whether what lies before the beginning was deleted before it was read.
+        package var hasLost: Bool { committed.map { $0 < begin } ?? false }
+
+        package init(committed: Int64?, begin: Int64) {
+            (self.committed, self.begin) = (committed, begin)
         }
     }
 
@@ -388,6 +408,7 @@ package struct Explanation: Sendable {
     private mutating func sayOpen() {
         let names = event.open.joined(separator: ", ")
         if let delay = event.delay {
+            if sayGone(delay, names) { return }
             sayDelay(delay, names)
         } else {
             sayRequest(names)
@@ -416,6 +437,27 @@ package struct Explanation: Sendable {
             (nil, nil)
         }
     }
+
+    /// Says that nobody will read the record that it waits in; whether that is so.
+    private mutating func sayGone(_ delay: EventTimeline.Delay, _ names: String) -> Bool {
+        guard let standing = situation.retryStanding, let committed = standing.committed else { return false }
+        let record = "\(delay.record.topic), partition \(delay.record.partition), offset \(delay.record.offset)"
+        if committed <= delay.record.offset, delay.record.offset < standing.begin {
+            sentences.append(
+                "\(names): its retry is lost: its record (\(record)) was deleted before it was read; the partition begins at "
+                    + "offset \(standing.begin). It is not called any more. \(Self.again)")
+        } else if committed > delay.record.offset {
+            sentences.append(
+                "\(names): the group has passed its retry (\(record)), and no outcome of it was found. Either it was settled "
+                    + "just now, which another look shows, or the record was skipped (herald offsets skip-lost, or another "
+                    + "program's commit), and it is lost: it is not called any more. \(Self.again)")
+        } else {
+            return false
+        }
+        return true
+    }
+
+    private static let again = "Publish it again if it is still to be sent; herald account counts what is lost."
 
     private mutating func sayDelay(_ delay: EventTimeline.Delay, _ names: String) {
         var text = "\(names): it waits in \(delay.record.topic)"
@@ -532,10 +574,18 @@ package struct Explanation: Sendable {
     }
 
     private mutating func sayForgotten(_ names: String) {
+        if !situation.lostRetries.isEmpty {
+            sentences.append(
+                "\(names): there is no outcome, and its retry is probably lost: records of \(situation.lostRetries.names), "
+                    + "where it would wait, were deleted before they were read. \(Self.again)")
+            add("herald offsets skip-lost --dry-run")
+            return
+        }
         sentences.append(
             "\(names): the group has passed it, and no outcome of it was found: \(situation.resultsTopic) does not have it "
-                + "any more, it lies outside of what was read (--since, --all-partitions), or another program committed the "
-                + "group's offsets, and it was never called (herald_offsets_passed_over_total, and the workers' logs).")
+                + "any more, it lies outside of what was read (--since, --all-partitions), its retry was deleted "
+                + "before it was read and skipped (herald offsets skip-lost), or another program committed the group's offsets, "
+                + "and it was never called (herald_offsets_passed_over_total, and the workers' logs).")
     }
 
     private mutating func sayCampaign() {

@@ -45,6 +45,11 @@ extension TimelineSearch {
         situation.isForeign = !topics.requests.contains(event.origin.topic)
         situation.committedOffset = try committedOffset(
             of: situation.isForeign ? event.lastPublication ?? event.origin : event.origin)
+        if let delay = event.delay {
+            situation.retryStanding = try standings(of: [delay.record.place])[delay.record.place]
+        } else if !event.open.isEmpty, !event.isMalformed {
+            situation.lostRetries = try lostRetries(of: event, reach, admin)
+        }
         if let campaign = event.campaign {
             situation.campaign = try control(ofCampaign: campaign, reach: reach, admin: admin)
         }
@@ -56,6 +61,37 @@ extension TimelineSearch {
             }
         }
         return Explanation(of: event, situation)
+    }
+
+    /// The partitions of retry topics that an event's record may lie in and that have lost some.
+    private func lostRetries(
+        of event: EventTimeline, _ reach: ClusterReach, _ admin: Admin
+    ) throws -> [TopicPartition] {
+        // The embedded broker deletes nothing, and is not asked.
+        guard !admin.isOfEmbeddedBroker(timeout: .zero) else { return [] }
+        var query = TimelineQuery(user: event.user)
+        query.readsAllPartitions = event.fault != nil
+        let metadata = try reach.topics(delays.map { topics.retryTopic($0) }, admin)
+        let places = metadata.topics.filter { $0.error == nil }.flatMap { topic in
+            Self.partitions(topic.partitions.map(\.id), query).map { TopicPartition(topic: topic.name, partition: $0) }
+        }
+        return try standings(of: places).filter(\.value.hasLost).keys.sorted { "\($0)" < "\($1)" }
+    }
+
+    /// Where the group stands in these partitions, and where they begin.
+    private func standings(of places: [TopicPartition]) throws -> [TopicPartition: Explanation.Standing] {
+        guard !places.isEmpty else { return [:] }
+        return try ToolFailure.reading(places[0].topic) { () throws(KafkaError) in
+            let committed = try committed(Set(places))
+            let reader = try Consumer(properties: readerProperties)
+            defer { reader.close() }
+            var standings: [TopicPartition: Explanation.Standing] = [:]
+            for place in places {
+                let begin = try reader.queries.watermarks(of: place, timeout: Self.questionTimeout).low
+                standings[place] = .init(committed: committed[place].flatMap { $0 < 0 ? nil : $0 }, begin: begin)
+            }
+            return standings
+        }
     }
 
     /// The workers that could call it, and the admin ports of those that may have it in memory.
@@ -129,7 +165,15 @@ extension TimelineSearch {
         }
         switch try record(at: origin) {
         case .deleted(let begin):
-            return "it is not there any more: retention has deleted what was before offset \(begin)."
+            let deleted = "it is not there any more: what was before offset \(begin) is deleted"
+            guard let committed = try committedOffset(of: origin), committed <= origin.offset else {
+                return
+                    "\(deleted), by the topic's retention or by hand. The group has passed it before, or it was skipped as "
+                    + "lost (herald offsets skip-lost; the audit tells)."
+            }
+            return
+                "\(deleted), and the group had come to \(committed): it was deleted before it was read. It is lost, and "
+                + "nobody was notified; publish it again if it is still to be sent."
         case .held(let open): return "it cannot be read yet: \(open.words); \(open.remedy)."
         case .missing(let end): return "nothing is there yet: the partition ends at offset \(end)."
         case .removed:

@@ -201,7 +201,7 @@ package struct TimelineSearch: Sendable {
     }
 
     /// Those in which the user's records have to be: all records keep their request's key, and the key is the user.
-    private static func partitions(_ all: [Int32], _ query: TimelineQuery) -> [Int32] {
+    static func partitions(_ all: [Int32], _ query: TimelineQuery) -> [Int32] {
         guard let user = query.user, !query.readsAllPartitions else { return all }
         let partition = KeyPartition.partition(of: user.utf8.span.bytes, count: all.count)
         return all.filter { $0 == partition }

@@ -244,12 +244,12 @@ struct ConsoleCampaignTests {
     @Test("A console killed while it publishes leaves a campaign that continues with the same audience")
     func killed() async throws {
         try await Fixture.run(Self.plan()) { fixture in
-            let users = "user\n" + (0..<400).map { "member-\($0)\n" }.joined()
+            let users = "E-Mail\n" + (0..<400).map { "member-\($0)\n" }.joined()
             let first = try await ConsoleProbe(fixture)
             _ = try await start(
                 [
-                    "upload": try await upload(users, to: first), "name": "spring", "message": "Secret {{user}}",
-                    "pns": ["apns"], "ramp": "50",
+                    "upload": try await upload(users, to: first), "name": "spring", "message": "Secret {{E-Mail}}",
+                    "pns": ["apns"], "ramp": "50", "userColumn": "E-Mail",
                 ], typed: 400, in: first)
             // No worker runs: it waits for the outcomes of its first step.
             try await fixture.wait("a step is published") { fixture.count("notifications.bulk") == 50 }
@@ -257,10 +257,11 @@ struct ConsoleCampaignTests {
 
             _ = try await fixture.startWorker()
             let second = try await ConsoleProbe(fixture)
-            // The message is the original one, and stays masked.
+            // The message is the original one, and stays masked; the column with the users is the former one.
             let preview = try await start(
                 ["upload": try await upload(users, to: second), "name": "spring"], typed: 350, in: second)
             #expect(preview.json["continues"] as? Bool == true && !preview.text.contains("Secret"), "\(preview.text)")
+            #expect(preview.text.contains(#""--user-column","E-Mail""#), "\(preview.text)")
             let finished = try await finished("spring", in: second)
             #expect(finished.text.contains(#""delivered":400"#), "\(finished.text)")
             #expect(fixture.isEachCalledOnce(400))

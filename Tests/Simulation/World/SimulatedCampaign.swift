@@ -358,12 +358,12 @@ final class SimulatedCampaign: SimulatedJob {
 
     private func countOutcomes() -> Bool {
         guard var (reader, count) = stretch.outcomes else { return true }
-        let services = assignment?.order.text.pushServices.count ?? 1
+        let services = assignment?.order.text.pushServices ?? []
         let isAtEnd = reader.turn(simulation) { _, record in
             guard simulation.isOfPublished(record), let value = record.value,
                 let result = try? NotificationResult(decoding: value), result.campaign == Simulation.campaignName
             else { return }
-            count.add(result, pushServiceCount: services)
+            count.add(result, pushServices: services)
         }
         stretch.outcomes = (reader, count)
         return isAtEnd

@@ -63,7 +63,7 @@ struct ReadinessTests {
         Case(reason: .offsetsMissing, part: "results are read") { $0.lanes[0].lookedUp = [Reports.partition] },
         Case(
             reason: .recordsLost,
-            part: "9 records of notifications/0, notifications/1 were deleted before they were read: lengthen"
+            part: "9 records of notifications/0, notifications/1 were deleted before they were read: see what"
         ) {
             let other = TopicPartition(topic: "notifications", partition: 1)
             $0.lanes[0].lostRecords = [
@@ -145,6 +145,16 @@ struct ReadinessTests {
             }
         },
     ]
+
+    @Test("Brokers that are missing come before the partitions that nobody has because of them")
+    func brokersBeforePartitions() {
+        let report = Reports.ready {
+            $0.lanes[0].phase = .unassigned
+            $0.cluster.unusable = [Reports.partition]
+            $0.cluster.silentBrokers = [.init(id: 2, host: "b", port: 9_092)]
+        }
+        #expect(Readiness(report, now: Self.now).reasons.map(\.key) == ["too-few-brokers", "unassigned"])
+    }
 
     @Test("Each obstacle is named, with its remedy", arguments: cases.indices)
     func reason(index: Int) throws {

@@ -185,7 +185,7 @@ struct TopicPlanTests {
             testDescription: "stricter is fine", replication: 4, configuration: ["min.insync.replicas": "3"],
             expected: []),
         Case(
-            testDescription: "more in sync than copies takes no record",
+            testDescription: "more in sync than there are copies",
             configuration: ["min.insync.replicas": "2"], expected: ["min.insync.replicas 2>1 by-hand"]),
         Case(
             testDescription: "all of three copies in sync: a broker that is away stops all that is written",
@@ -275,7 +275,7 @@ struct TopicPlanTests {
         #expect(drift([:]) == nil)
         #expect(drift([:], partitions: 3) == nil, "partitions are a decision of their own")
         let mended = try #require(drift(["retention.ms": "1000", "max.message.bytes": "500"]))
-        #expect(mended.what.contains("notifications has retention.ms=1000, wanted 604800000; notifications has max.m"))
+        #expect(mended.what.contains("has retention.ms=1000 (1s), wanted 604800000 (7d); notifications has max.m"))
         #expect(mended.step == "run `herald topics apply`" && mended.command == ["herald", "topics", "apply"])
         #expect(mended.severity == .warn && mended.place == ["notifications"])
         let byHand = try #require(drift(["cleanup.policy": "compact"]))

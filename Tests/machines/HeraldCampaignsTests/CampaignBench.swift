@@ -204,8 +204,8 @@ final class CampaignBench {
         return publisher.machine.end
     }
 
-    func stop(_ publisher: Publisher) {
-        publisher.machine.stop(now: moment)
+    func stop(_ publisher: Publisher, by name: String = "ann") {
+        publisher.machine.stop(by: name, now: moment)
         publisher.actions += publisher.machine.takeActions()
     }
 

@@ -72,12 +72,13 @@ struct CampaignMachineTests {
         bench.delivers = false
         let first = bench.start()
         bench.pass(1_000, first)
-        bench.stop(first)
+        bench.stop(first, by: "ben")
         #expect(bench.run(first) == .interrupted && bench.published.count == 4)
+        #expect(bench.campaign?.progress?.endedBy == "ben")
         bench.delivers = true
         bench.outcomes = ["delivered": 4]
         let second = bench.start()
-        #expect(bench.run(second) == .complete)
+        #expect(bench.run(second) == .complete && bench.campaign?.progress?.endedBy == nil)
         #expect(bench.published == bench.audience && bench.batches == [4, 4, 2])
         #expect(second.news == ["continues 4", "step 2", "all"])
         #expect(bench.audits == ["started", "ended interrupted", "continued", "ended complete"])

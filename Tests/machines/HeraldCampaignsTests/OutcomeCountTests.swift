@@ -10,7 +10,7 @@ import Testing
 struct OutcomeCountTests {
     private func count(_ results: [NotificationResult]) -> OutcomeCount {
         var count = OutcomeCount()
-        for result in results { count.add(result, pushServiceCount: 2) }
+        for result in results { count.add(result, pushServices: ["apns", "gcm"]) }
         return count
     }
 
@@ -53,6 +53,25 @@ struct OutcomeCountTests {
         ])
         #expect(OutcomeCount(snapshot: count.snapshot) == count)
         #expect(OutcomeCount(snapshot: ["delivered": 3, "later": 4, "expired": -5]).known == 3)
+    }
+
+    @Test("Each push service is counted by itself, unless an older version has not told them apart")
+    func pushServices() throws {
+        let count = count([
+            try Samples.result("delivered", pns: "apns"), try Samples.result("dead-lettered", pns: "gcm"),
+            try Samples.result("dead-lettered", pns: nil), try Samples.result("delivered", pns: "gcm", replays: 1),
+        ])
+        for count in [count, OutcomeCount(snapshot: count.snapshot)] {
+            let services = try #require(count.byPushService)
+            #expect(services["apns"]?.delivered == 1 && services["apns"]?.failed == 1)
+            #expect(services["gcm"]?.delivered == 1 && services["gcm"]?.failed == 1 && services["gcm"]?.known == 2)
+            #expect(services.count == 2)
+        }
+        var older = OutcomeCount(snapshot: ["delivered": 3])
+        #expect(older.byPushService == nil)
+        older.add(try Samples.result("delivered", pns: "apns"), pushServices: ["apns", "gcm"])
+        #expect(older.byPushService == nil && older.delivered == 4)
+        #expect(OutcomeCount().byPushService?.isEmpty == true)
     }
 
     @Test("The meter covers the last half minute, without replays and despite odd clocks")
@@ -184,6 +203,10 @@ struct CampaignStatusTests {
         #expect(
             status(Samples.campaign(progress: ended)).reason
                 == "nobody publishes the rest, 1 recipient; its publisher ann@web1 pid 7 has ended (interrupted)")
+        var stopped = ended
+        stopped.endedBy = "ben"
+        #expect(
+            status(Samples.campaign(progress: stopped)).reason?.hasSuffix("has ended (interrupted by ben)") == true)
         #expect(status(Samples.campaign(.paused, progress: partly), after: 60).state == .paused)
         #expect(status(Samples.campaign(), after: 60).state == .running, "all is published")
         #expect(status(Samples.campaign(progress: nil), after: 60).state == .running, "others publish its events")

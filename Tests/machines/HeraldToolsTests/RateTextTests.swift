@@ -22,4 +22,12 @@ struct RateTextTests {
         "A share is written without the error of binary fractions",
         arguments: ["0%", "7%", "5.5%", "29%", "57%", "100%"])
     func share(text: String) throws { #expect(ShareText.text(try #require(ShareText.parse(text))) == text) }
+
+    @Test("A share needs its %, with or without a space before")
+    func shares() {
+        #expect(ShareText.parse("5 %") == 0.05 && ShareText.parse("5%") == 0.05)
+        for text in ["5", "0.05", "%", " %", "5  %", "101%", "-1 %"] {
+            #expect(ShareText.parse(text) == nil, "\(text)")
+        }
+    }
 }

@@ -1,4 +1,5 @@
 import HeraldEvents
+import HeraldKafka
 import HeraldReplay
 import HeraldText
 import HeraldTime
@@ -55,6 +56,39 @@ struct ExplanationTests {
             $0.reason = .rejected
             $0.attempts = 1
         }
+    }
+
+    @Test("A retry whose record was deleted or passed over is lost, and is not said to be called again")
+    func lostRetry() throws {
+        let steps = [Sample.published(), Sample.delayed(1, until: 2_000)]
+        let offset = try #require(try Sample.event(steps).delay?.record.offset)
+        func explain(committed: Int64?, begin: Int64) throws -> String {
+            var situation = Sample.situation()
+            situation.retryStanding = .init(committed: committed, begin: begin)
+            return try self.explain(steps, situation).text
+        }
+        for waiting in [try explain(committed: offset, begin: 0), try explain(committed: nil, begin: 0)] {
+            #expect(waiting.contains("Then it is called"), "\(waiting)")
+        }
+        let deleted = try explain(committed: offset, begin: offset + 1)
+        #expect(deleted.contains("was deleted before it was read; the partition begins at offset \(offset + 1)"))
+        let passed = try explain(committed: offset + 1, begin: 0)
+        #expect(passed.contains("the group has passed its retry"))
+        for lost in [deleted, passed] {
+            #expect(lost.contains("It is not called any more.") || lost.contains("it is not called any more."))
+            #expect(!lost.contains("Then it is called"), "\(lost)")
+        }
+    }
+
+    @Test("An event whose retry cannot be found in a partition that has lost records is probably lost")
+    func lostRetryUnseen() throws {
+        var situation = Sample.situation()
+        situation.committedOffset = 5_000
+        situation.lostRetries = [.init(topic: "notifications.retry.30s", partition: 3)]
+        let found = try explain([Sample.published()], situation)
+        #expect(found.text.contains("records of notifications.retry.30s"), "\(found.text)")
+        #expect(found.text.contains("were deleted before they were read"))
+        #expect(found.commands.contains { $0.hasPrefix("herald offsets skip-lost --dry-run") })
     }
 
     @Test("A dead letter that was corrected for another push service and delivered is not to be replayed")

@@ -23,10 +23,13 @@ struct TopicsTool {
         // An empty table needs no heading.
         if plan.steps.isEmpty, invocation.format == .table { return plan }
         let columns = ["topic", "property", "now", "wanted", "action", "note"].map { RecordWriter.Column($0) }
+        // Programs get numbers, people also days.
+        let isForPeople = invocation.format == .table
         let records: [[JSONValue]] = plan.steps.map { step in
-            [
-                .string(step.topic), .string(step.property.rawValue), step.now.map(Self.value) ?? .null,
-                Self.value(step.wanted), .string(step.action.rawValue), step.note.isEmpty ? .null : .string(step.note),
+            func value(_ text: String) -> JSONValue { isForPeople ? .string(step.shown(text)) : Self.value(text) }
+            return [
+                .string(step.topic), .string(step.property.rawValue), step.now.map(value) ?? .null,
+                value(step.wanted), .string(step.action.rawValue), step.note.isEmpty ? .null : .string(step.note),
             ]
         }
         try invocation.write(records, columns)

@@ -88,6 +88,12 @@ package struct Finding: Sendable, Equatable {
 
     package var stepSentence: String { Self.capital(step) + "." }
 
+    /// Has the command name the push service that it is about, the first of several, in place of `PNS`.
+    package mutating func name(pushServices: [String]) {
+        guard let first = pushServices.first else { return }
+        command = command.map { $0 == "PNS" ? first : $0 }
+    }
+
     private static func capital(_ text: String) -> String { text.prefix(1).uppercased() + text.dropFirst() }
 }
 

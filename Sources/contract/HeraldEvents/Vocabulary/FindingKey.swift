@@ -114,7 +114,8 @@ extension FindingKey {
         case .recordsLost:
             row(
                 .bad, "Records are lost",
-                "lengthen the topic's retention (`herald topics plan`), and run `herald offsets skip-lost --dry-run`, then "
+                "see what deleted them: the topic's retention, which is to be lengthened (`herald topics plan`), or somebody "
+                    + "by hand (DeleteRecords); then run `herald offsets skip-lost --dry-run` and "
                     + "`herald offsets skip-lost`: until then nothing is consumed there, and all others continue",
                 ["herald", "offsets", "skip-lost", "--dry-run"], alert: "HeraldRecordsLost")
         case .tooFewBrokers:

@@ -140,7 +140,10 @@ struct TopicJudgement {
         if !leaderless.isEmpty {
             say(.failed, "no leader for \(Self.list(leaderless))", "bring the brokers with its copies back")
         }
-        let tooFew = topic.partitions.filter { $0.leader != nil && $0.inSyncReplicaCount < minimumInSync ?? 0 }
+        // Brokers demand no more copies than there are; those before Kafka 3.7, which do, are the plan's to name.
+        let tooFew = topic.partitions.filter {
+            $0.leader != nil && $0.inSyncReplicaCount < min(minimumInSync ?? 0, $0.replicaCount)
+        }
         let behind = topic.partitions.filter { $0.leader != nil && $0.inSyncReplicaCount < $0.replicaCount }
         if !tooFew.isEmpty {
             say(
@@ -153,13 +156,14 @@ struct TopicJudgement {
     }
 
     mutating func judge(_ step: TopicPlan.Step, servers: String) {
-        let difference = "\(step.property.rawValue) \(step.now ?? "?"), wanted \(step.wanted)"
+        let difference =
+            "\(step.property.rawValue) \(step.now.map(step.shown) ?? "?"), wanted \(step.shown(step.wanted))"
         switch step.action {
         case .none: say(.passed, "\(difference) (\(step.note))", nil)
         case .create, .change: say(.warning, difference, BrokerExaminer.applying)
         case .byHand:
             say(
-                step.stopsWriting ? .failed : .warning, "\(difference) (\(step.note))",
+                .warning, "\(difference) (\(step.note))",
                 "decide by hand: `\(step.command(on: servers))`")
         }
     }

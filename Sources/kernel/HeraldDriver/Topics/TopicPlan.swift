@@ -1,5 +1,6 @@
 package import HeraldEvents
 package import HeraldKafka
+import HeraldText
 import HeraldTime
 
 /// What differs between the topics that the settings want and those that there are, and what would fix it.
@@ -25,8 +26,6 @@ package struct TopicPlan: Sendable, Equatable {
         package var action: Action
         /// Why, for people; may be empty.
         package var note: String
-        /// Whether nothing can be written because of it.
-        package var stopsWriting = false
     }
 
     package private(set) var steps: [Step] = []
@@ -128,8 +127,8 @@ package struct TopicPlan: Sendable, Equatable {
         case (let inSync, let copies) where inSync > copies:
             add(
                 topic, .minInSyncReplicas, now: String(inSync), wanted: String(max(1, copies - 1)), .byHand,
-                "no record can be written: more in-sync copies are demanded than there are copies")
-            steps[steps.count - 1].stopsWriting = true
+                "more in-sync copies are demanded than there are copies: brokers before Kafka 3.7 take no record, later ones "
+                    + "demand all copies")
         case (let inSync, let copies) where copies >= 3 && (inSync < 2 || inSync == copies):
             add(
                 topic, .minInSyncReplicas, now: String(inSync), wanted: "2", .change,
@@ -243,7 +242,15 @@ extension TopicPlan {
 
 extension TopicPlan.Step {
     /// What is, and what should be, in the middle of a sentence.
-    package var difference: String { "\(topic) has \(property.rawValue)=\(now ?? "?"), wanted \(wanted)" }
+    package var difference: String {
+        "\(topic) has \(property.rawValue)=\(now.map(shown) ?? "?"), wanted \(shown(wanted))"
+    }
+
+    /// A value for people: a retention with its days.
+    package func shown(_ value: String) -> String {
+        guard property == .retention, let number = Int64(value), number > 0 else { return value }
+        return "\(value) (\(DurationText.format(.milliseconds(number))))"
+    }
 
     /// What makes it as wanted, where only a person may decide to.
     package func command(on servers: String) -> String {

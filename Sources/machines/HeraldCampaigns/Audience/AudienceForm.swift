@@ -20,6 +20,13 @@ package struct AudienceForm: Sendable, Equatable {
         self.userColumn = userColumn
         self.encoding = encoding
     }
+
+    /// This form for a campaign that goes on: where no column is named, the users are in that of its last audience.
+    package func continuing(_ former: CampaignProgress?) -> Self {
+        var form = self
+        form.userColumn = userColumn ?? former?.userColumn
+        return form
+    }
 }
 
 /// What stands between the fields of a CSV file.
@@ -62,6 +69,9 @@ package struct AudienceReading: Sendable, Equatable {
     /// Of CSV.
     package var delimiter: AudienceDelimiter?
     package var userColumn: String
+
+    /// The column with the users; `nil` for `user`.
+    var ownUserColumn: String? { userColumn == AudienceReader.userName ? nil : userColumn }
 
     /// Such as `CSV with semicolons, users in the column "E-Mail"`.
     package var text: String {

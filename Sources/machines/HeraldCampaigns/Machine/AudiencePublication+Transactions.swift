@@ -123,11 +123,12 @@ extension AudiencePublication {
     ) -> CampaignProgress {
         let isAtEnd = isComplete || isLast
         return CampaignProgress(
-            recipients: audience.recipients, audience: audience.mark,
+            recipients: audience.recipients, audience: audience.mark, userColumn: audience.userColumn,
             strangers: progress.events > progress.published ? progress.events - progress.published : nil,
             replacements: replacements.isEmpty ? nil : replacements, published: progress.events + count,
             repeats: audience.repeats, invalid: audience.invalid,
             rampWait: isAtEnd || isHeld ? nil : pace?.rampWait(now), end: end?.name(.recipients),
+            endedBy: end == .interrupted ? stoppedBy : nil,
             finishedAt: finishedAt, isComplete: isAtEnd, at: now.wall.milliseconds,
             by: "\(context.operatorName) pid \(process)",
             outcomes: progress.outcomes.snapshot,
@@ -145,6 +146,7 @@ extension AudiencePublication {
     private func endEntry(_ end: PublicationEnd, now: Moment) -> AuditEntry {
         var entry = audit("ended", now)
         entry.end = end.name(.recipients)
+        if end == .interrupted { entry.reason = stoppedBy.map { "stopped by \($0)" } }
         entry.counts = [
             "published": progress.publishedNow, "delivered": progress.outcomes.delivered,
             "failed": progress.undelivered, "open": progress.open,

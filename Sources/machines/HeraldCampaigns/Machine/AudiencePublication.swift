@@ -44,10 +44,12 @@ package struct AudiencePublication: PublicationWork {
         package var mark: String
         package var beginsWith: String?
         package var comparedTo: String?
+        /// The column with the users; `nil` for `user`.
+        package var userColumn: String?
 
         package init(
             recipients: Int, repeats: Int = 0, invalid: Int = 0, mark: String, beginsWith: String? = nil,
-            comparedTo: String? = nil
+            comparedTo: String? = nil, userColumn: String? = nil
         ) {
             self.recipients = recipients
             self.repeats = repeats
@@ -55,6 +57,7 @@ package struct AudiencePublication: PublicationWork {
             self.mark = mark
             self.beginsWith = beginsWith
             self.comparedTo = comparedTo
+            self.userColumn = userColumn
         }
     }
 
@@ -121,6 +124,8 @@ package struct AudiencePublication: PublicationWork {
     /// It has had the campaign paused, and judges it again then unless that is read before.
     var rejudges: MonotonicTime?
     var lastLook: LastLook?
+    /// Who has asked it to stop.
+    var stoppedBy: String?
     /// It reads too few partitions.
     var isOutgrown = false
 

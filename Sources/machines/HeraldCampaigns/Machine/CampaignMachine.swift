@@ -19,6 +19,12 @@ extension PublicationMachine<AudiencePublication> {
     /// What is known of why no outcome comes, in words; `nil` while a silence is none yet.
     package var silenceWords: String? { work.silenceWords }
 
+    /// Ends with what is written, because somebody of this name wants it.
+    package mutating func stop(by name: String, now: Moment) {
+        work.stoppedBy = work.stoppedBy ?? name
+        stop(now: now)
+    }
+
     // MARK: What topics say
 
     /// What the campaigns topic says, now that no other publisher of the campaign can write.

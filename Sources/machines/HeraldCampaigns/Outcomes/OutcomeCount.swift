@@ -7,11 +7,15 @@ package import HeraldEvents
 /// (``first``), because a replay says nothing of how the campaign goes. When it fails again, nothing changes.
 package struct OutcomeCount: Equatable, Sendable {
     private static let recoveredName = "recovered"
+    /// Stands between a push service and an outcome in a snapshot; no name has it.
+    private static let separator: Character = "/"
 
     /// The outcomes of events as they were published, without replays.
     package private(set) var first: [Outcome: Int] = [:]
     /// Those that had failed and were delivered by a replay.
     package private(set) var recovered = 0
+    /// The same of each push service, as far as it was counted so; see ``byPushService``.
+    private var services: [String: OutcomeCount] = [:]
 
     package init() {}
 
@@ -21,6 +25,17 @@ package struct OutcomeCount: Equatable, Sendable {
             if let outcome = Outcome(rawValue: name) { first[outcome] = count }
             if name == Self.recoveredName { recovered = count }
         }
+        let parts = snapshot.filter { $0.key.contains(Self.separator) }
+        for (service, members) in Dictionary(grouping: parts, by: { $0.key.prefix { $0 != Self.separator } }) {
+            let own = members.map { (String($0.key.dropFirst(service.count + 1)), $0.value) }
+            services[String(service)] = OutcomeCount(snapshot: Dictionary(own) { $1 })
+        }
+    }
+
+    /// The counts of each push service; `nil` when some of them were counted by a version that did not tell them apart.
+    package var byPushService: [String: OutcomeCount]? {
+        let told = services.values.reduce(0) { $0 + $1.known + $1.duplicates }
+        return told == known + duplicates ? services : nil
     }
 
     /// It as a progress record's `outcomes`.
@@ -28,14 +43,23 @@ package struct OutcomeCount: Equatable, Sendable {
         var snapshot: [String: Int] = [:]
         for (outcome, count) in first { snapshot[outcome.rawValue] = count }
         if recovered > 0 { snapshot[Self.recoveredName] = recovered }
+        for (service, count) in services {
+            for (name, number) in count.snapshot { snapshot["\(service)\(Self.separator)\(name)"] = number }
+        }
         return snapshot
     }
 
     /// Takes a result of the campaign.
     ///
-    /// - Parameter pushServiceCount: of the campaign; a result of an event as a whole stands for all of them.
-    package mutating func add(_ result: NotificationResult, pushServiceCount: Int) {
-        let outcomes = result.pushService == nil ? max(1, pushServiceCount) : 1
+    /// - Parameter pushServices: of the campaign; a result of an event as a whole stands for all of them.
+    package mutating func add(_ result: NotificationResult, pushServices: [String]) {
+        add(result, outcomes: result.pushService == nil ? max(1, pushServices.count) : 1)
+        for service in result.pushService.map({ [$0] }) ?? pushServices where pushServices.contains(service) {
+            services[service, default: OutcomeCount()].add(result, outcomes: 1)
+        }
+    }
+
+    private mutating func add(_ result: NotificationResult, outcomes: Int) {
         guard result.replays > 0 else {
             first[result.outcome, default: 0] += outcomes
             return

@@ -9,14 +9,14 @@ internal import HeraldTools
 package final class OutcomeReader {
     package struct Subject: Sendable {
         let name: String
-        let pushServiceCount: Int
+        let pushServices: [String]
         let starts: [Int32: Int64]
         package fileprivate(set) var count: OutcomeCount
 
         /// A campaign, counted from its beginning, or on from where its publisher came to.
         package init(_ definition: CampaignDefinition, after progress: CampaignProgress? = nil) {
             name = definition.name
-            pushServiceCount = definition.pns.count
+            pushServices = definition.pns
             starts = progress?.resultStarts ?? definition.resultStarts
             count = OutcomeCount(snapshot: progress?.outcomes ?? [:])
         }
@@ -94,7 +94,7 @@ package final class OutcomeReader {
     private func add(_ result: NotificationResult, in message: Message, _ onResult: (NotificationResult) -> Void) {
         guard let name = result.campaign, let subject = subjects[name] else { return }
         if message.offset >= subject.starts[message.partition] ?? 0 {
-            subjects[name]?.count.add(result, pushServiceCount: subject.pushServiceCount)
+            subjects[name]?.count.add(result, pushServices: subject.pushServices)
         }
         onResult(result)
     }

@@ -12,7 +12,8 @@ internal import HeraldTools
 final class CampaignClients: JobIO {
     /// Who asked for the campaign, and what they are told.
     struct Owner {
-        var isStopping: @Sendable () -> Bool
+        /// Who wants it to stop; `nil` while nobody does.
+        var stoppedBy: @Sendable () -> String?
         var onNews: (PublishNews) -> Void
         /// Called in each turn with how the publisher stands.
         var onTurn: (CampaignMachine, Moment) -> Void
@@ -138,7 +139,8 @@ final class CampaignClients: JobIO {
         case .readLastOutcomes(let end): try readOutcomes(to: end)
         case .countRetries:
             if backlog == nil { backlog = try? RetryBacklog(context, layout, campaign: order.text.name) }
-            answers.append(.retries(backlog?.count(within: Self.backlogPatience, isStopping: owner.isStopping)))
+            answers.append(
+                .retries(backlog?.count(within: Self.backlogPatience, isStopping: { owner.stoppedBy() != nil })))
         case .askWorkers: answers.append(.trouble(context.workerTrouble?()))
         case .notice(let news): owner.onNews(news)
         }
@@ -157,7 +159,7 @@ final class CampaignClients: JobIO {
     // MARK: What arrives
 
     func deliver(to machine: inout CampaignMachine) {
-        if owner.isStopping() { machine.stop(now: now) }
+        if let name = owner.stoppedBy() { machine.stop(by: name, now: now) }
         transactor.serve { machine.receive($0, now: now) }
         deliverAnswers(to: &machine)
         do {

@@ -12,12 +12,13 @@ extension CampaignContext {
     /// - Parameters:
     ///   - recipients: those that the preview has marked; give the only copy away, because it may be large.
     ///   - lookAtTopics: what ``layout(reach:admin:isWriting:)`` says by now: topics may grow.
+    ///   - stoppedBy: who wants it to stop; `nil` while nobody does.
     ///   - onNews: called with what people want to know, once.
     ///   - onTurn: called often with how it stands.
     package func publish(
         _ order: CampaignOrder, _ layout: Layout, audience: Audience, preview: AudiencePreview,
         recipients: consuming RecipientSet, lookAtTopics: @escaping () throws -> Layout,
-        isStopping: @escaping @Sendable () -> Bool, onNews: @escaping (PublishNews) -> Void,
+        stoppedBy: @escaping @Sendable () -> String?, onNews: @escaping (PublishNews) -> Void,
         onTurn: @escaping (CampaignMachine, Moment) -> Void
     ) -> (end: PublicationEnd, progress: PublishProgress) {
         let machine = CampaignMachine(
@@ -25,13 +26,14 @@ extension CampaignContext {
                 order, self,
                 audience: AudiencePublication.AudienceCounts(
                     recipients: preview.recipients, repeats: preview.repeats, invalid: preview.invalid,
-                    mark: preview.mark, beginsWith: preview.beginsWith, comparedTo: preview.comparedTo),
+                    mark: preview.mark, beginsWith: preview.beginsWith, comparedTo: preview.comparedTo,
+                    userColumn: preview.reading.ownUserColumn),
                 process: getpid(), recipients: recipients), writer: BatchWriter.Configuration(writerProperties))
         let clients: CampaignClients
         do {
             clients = try CampaignClients(
                 self, layout, order, audience: audience,
-                owner: CampaignClients.Owner(isStopping: isStopping, onNews: onNews, onTurn: onTurn),
+                owner: CampaignClients.Owner(stoppedBy: stoppedBy, onNews: onNews, onTurn: onTurn),
                 lookAtTopics: lookAtTopics)
         } catch {
             return (.failed(ToolFailure("\(error)")), machine.progress)

@@ -188,7 +188,7 @@ extension CampaignContext {
         let isWhole = try reader.catchUp(onProgress: onProgress) { result in
             guard let user = result.user, recipients.marks(of: ids.id(of: Array(user.utf8).span.bytes)) == .published
             else { return }
-            count.add(result, pushServiceCount: definition.pns.count)
+            count.add(result, pushServices: definition.pns)
         }
         return isWhole ? max(0, published.outside * definition.pns.count - count.known) : nil
     }

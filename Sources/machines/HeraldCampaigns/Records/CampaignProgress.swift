@@ -5,6 +5,8 @@ package struct CampaignProgress: Codable, Equatable, Sendable {
     package var recipients: Int
     /// By what that audience is told from another; absent in what older versions wrote.
     package var audience: String?
+    /// The column, or the field, with its users; absent for `user`, and in what older versions wrote.
+    package var userColumn: String?
     /// Recipients that were published and are not in that audience; absent when there are none.
     package var strangers: Int?
     /// The audiences that it had before, for ever; absent when there were none.
@@ -19,6 +21,8 @@ package struct CampaignProgress: Codable, Equatable, Sendable {
     package var rampWait: RampWait?
     /// How its publisher ended, as ``PublicationEnd/name(_:)`` says it; absent while one is at work.
     package var end: String?
+    /// Who had it end, where an operator did.
+    package var endedBy: String?
     /// When a publisher saw the last outcome, epoch milliseconds; absent before.
     package var finishedAt: Int64?
     /// Whether every recipient's event was published.

@@ -17,7 +17,7 @@ package struct CampaignReport: Sendable {
     /// Moments further from the campaign's own time come from no real clock.
     private static let clockDifference: Milliseconds = .days(1)
 
-    private let pushServiceCount: Int
+    private let pushServices: [String]
     private let earliest: Int64
     private let latest: Int64
     private var recovered: Set<Int> = []
@@ -36,17 +36,17 @@ package struct CampaignReport: Sendable {
     ///
     /// - Parameter now: moments of results far behind it are not drawn.
     package init(_ definition: CampaignDefinition, now: WallTime) {
-        pushServiceCount = definition.pns.count
+        pushServices = definition.pns
         earliest = definition.startedAt - Self.clockDifference.count
         latest = now.milliseconds + Self.clockDifference.count
     }
 
     /// Takes a result of the campaign.
     package mutating func add(_ result: NotificationResult) {
-        count.add(result, pushServiceCount: pushServiceCount)
+        count.add(result, pushServices: pushServices)
         attempts += result.attempts ?? 0
         if result.outcome.standing == .reached, let user = result.user { people.mark(user, .reached) }
-        let outcomes = result.pushService == nil ? max(1, pushServiceCount) : 1
+        let outcomes = result.pushService == nil ? max(1, pushServices.count) : 1
         if result.replays > 0 {
             if result.outcome.standing == .reached { noteRecovery(result, outcomes) }
             return

@@ -239,6 +239,7 @@ package struct ReportPage: Sendable {
                 "Started",
                 "\(OutcomePicture.time(WallTime(milliseconds: definition.startedAt))) by \(HTMLText.escaped(definition.startedBy))"
             ),
+            ("State", HTMLText.escaped(CampaignWords.standing(status))),
             ("Push services", HTMLText.escaped(definition.pns.joined(separator: ", "))),
             ("Topic", HTMLText.escaped(definition.topic)),
             (

@@ -33,7 +33,10 @@ extension CampaignStatus {
                     [
                         "by": .string(progress.by), "at": .string(WallTime(milliseconds: progress.at).text),
                         "alive": .bool(isPublisherAlive), "end": progress.end.map(JSONValue.string) ?? .null,
+                        "endedBy": progress.endedBy.map(JSONValue.string) ?? .null,
+                        "silentSeconds": silence.map { .integer(Int(saturating: $0.inSeconds)) } ?? .null,
                     ]),
+                .init("userColumn", .text(progress.userColumn)),
                 .init("notifications", total.map { .integer($0) } ?? .null),
             ]
         }
@@ -59,6 +62,7 @@ extension CampaignStatus {
                             .init("recovered", .integer(count.recovered)),
                             .init("duplicate", .integer(count.duplicates)),
                         ])),
+            .init("byPushService", byPushService ?? .null),
             .init("retrying", backlog == nil ? .null : .integer(retrying)),
             .init("suspended", backlog == nil ? .null : .integer(suspended)),
             .init("waiting", backlog == nil ? .null : .integer(waiting)),
@@ -81,6 +85,22 @@ extension CampaignStatus {
                     ]))
         }
         return .present(members)
+    }
+
+    /// What became of it on each push service; `nil` when that is not known, or nothing is published.
+    private var byPushService: JSONValue? {
+        guard let definition = campaign.definition, campaign.progress != nil, let counts = count.byPushService else {
+            return nil
+        }
+        return .object(
+            definition.pns.map { name in
+                let count = counts[name] ?? OutcomeCount()
+                let members =
+                    [JSONValue.Member("delivered", .integer(count.delivered))]
+                    + count.allUnreached.map { .init($0.name, .integer($0.count)) }
+                    + [.init("open", .integer(max(0, publishedRecipients - count.known)))]
+                return .init(name, .object(members))
+            })
     }
 
     private static func json(_ wait: Wait) -> JSONValue {

@@ -148,8 +148,9 @@ package struct CampaignStatus: Sendable {
 
     /// Outcomes a second at present.
     package var perSecond: Double? {
-        // A pause says nothing of how fast it goes on.
-        meter?.perSecond(at: now, since: state == .running ? campaign.control?.at : nil)
+        // What ends during a pause was in flight, and a pause says nothing of how fast it goes on.
+        if state == .paused { return nil }
+        return meter?.perSecond(at: now, since: state == .running ? campaign.control?.at : nil)
     }
 
     /// What open notifications wait for while no outcome comes, and until when, where that is known.

@@ -17,11 +17,24 @@ package enum CampaignWords {
         return "finished since \(control.at.text)" + author(control) + cause(control)
     }
 
+    /// How it stands, since when, by whom and why, such as `paused since … by worker w1: 30 of 200 outcomes failed`.
+    package static func standing(_ status: CampaignStatus) -> String {
+        let campaign = status.campaign
+        switch status.state {
+        case .running, .paused, .cancelled: return state(campaign.state, campaign.control)
+        case .stopped, .finished, .expired:
+            return status.state.rawValue + (status.since.map { " since \($0.text)" } ?? "")
+                + (status.order.map { " by \(SafeText.escaped($0.by))" } ?? "")
+                + (status.reason.map { ": \($0)" } ?? "") + (campaign.state == .paused ? " (paused)" : "")
+        }
+    }
+
     /// That nobody publishes the rest of a campaign, and what became of its publisher.
     package static func withoutPublisher(_ status: CampaignStatus) -> String {
         let rest = counted(max(0, status.recipientsLeft), "recipient")
         guard let progress = status.campaign.progress else { return "nobody publishes the rest" }
-        let end = progress.end.map { "has ended (\(SafeText.escaped($0)))" } ?? "is not heard of since then"
+        let name = progress.endedBy.map { " by \(SafeText.escaped($0))" } ?? ""
+        let end = progress.end.map { "has ended (\(SafeText.escaped($0))\(name))" } ?? "is not heard of since then"
         return "nobody publishes the rest, \(rest); its publisher \(SafeText.escaped(progress.by)) \(end)"
     }
 

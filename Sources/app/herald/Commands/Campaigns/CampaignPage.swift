@@ -80,19 +80,8 @@ struct CampaignPage {
     /// Its name and state; who paused it, and why, may take several lines.
     private var headlines: [String] {
         let name = "\(status.campaign.name)  "
-        let lines = Wrapping.lines(headline, width: width - name.displayWidth)
+        let lines = Wrapping.lines(CampaignWords.standing(status), width: width - name.displayWidth)
         return lines.enumerated().map { cut(($0.offset == 0 ? name : "  ") + $0.element) }
-    }
-
-    private var headline: String {
-        let campaign = status.campaign
-        switch status.state {
-        case .running, .paused, .cancelled: return CampaignWords.state(campaign.state, campaign.control)
-        case .stopped, .finished, .expired:
-            return status.state.rawValue + (status.since.map { " since \($0.text)" } ?? "")
-                + (status.order.map { " by \(SafeText.escaped($0.by))" } ?? "")
-                + (status.reason.map { ": \($0)" } ?? "") + (campaign.state == .paused ? " (paused)" : "")
-        }
     }
 
     private var parts: [Part] {
@@ -160,7 +149,7 @@ struct CampaignPage {
     }
 
     private var rateLine: String? {
-        guard !status.isOver else { return nil }
+        guard !status.isOver, status.state != .paused else { return nil }
         var parts: [String] = []
         if let perSecond = status.perSecond, perSecond > 0 {
             parts.append("\(CampaignWords.rate(perSecond)) in the last \(OutcomeMeter.window) s")

@@ -95,7 +95,7 @@ struct CampaignStartRun {
                 "needs a confirmation, and standard input is the audience; add --yes", status: .needsConfirmation)
         }
         let cluster = isDryRun ? nil : try findCampaign()
-        let audience = try openAudience()
+        let audience = try openAudience(of: cluster?.campaign)
         let stop = try StopRequest.listen()
         var recipients = RecipientSet()
         let preview = try look(
@@ -133,7 +133,8 @@ struct CampaignStartRun {
         context.trace = trace?.context
         let (end, progress) = context.publish(
             order, cluster.layout, audience: audience, preview: preview, recipients: consume recipients,
-            lookAtTopics: cluster.lookAtTopics, isStopping: { stop.isMade }, onNews: { screen.report($0) },
+            lookAtTopics: cluster.lookAtTopics,
+            stoppedBy: { [name = context.operatorName] in stop.isMade ? name : nil }, onNews: { screen.report($0) },
             onTurn: { screen.show($0, now: $1) })
         screen.clear()
         trace?.end(
@@ -179,9 +180,9 @@ struct CampaignStartRun {
         }
     }
 
-    private func openAudience() throws -> Audience {
-        let audience = try Audience(
-            path: audiencePath, AudienceOptions.form(invocation.parsed), copyingInto: invocation.temporaryDirectory)
+    private func openAudience(of campaign: CampaignIndex.Campaign?) throws -> Audience {
+        let form = AudienceOptions.form(invocation.parsed).continuing(campaign?.progress)
+        let audience = try Audience(path: audiencePath, form, copyingInto: invocation.temporaryDirectory)
         if audiencePath != "-", audience.isSameFile(as: invalidFile) {
             throw invocation.parsed.mistake("--invalid-file is the audience itself")
         }

@@ -106,15 +106,6 @@ struct AccountRun: Sendable {
                 .init("missingCount", .integer(account.missingCount)),
                 .init("sentences", .words(account.sentences(delays: delays))),
                 .init("columns", .words(account.total.columns.map(\.name))),
-                .init(
-                    "rows",
-                    .array(
-                        account.rows.map { row in
-                            .object([
-                                .init("of", .string(row.group)), .init("name", .text(row.name)),
-                                .init("counts", .array(row.counts.columns.map { .integer($0.count) })),
-                            ])
-                        })),
             ]
         }
         return JSONValue.object(members).safe

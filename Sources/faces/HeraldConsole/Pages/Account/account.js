@@ -77,24 +77,30 @@ export function verdict({ isBalanced, missingCount }) {
   return isBalanced ? ['good', 'Equal'] : ['warn', 'Not known in full'];
 }
 
-/** The columns that say something, by their places. */
-export function shownColumns({ columns, rows }) {
-  return [...columns.keys()].filter((column) => ['events', 'notifications', 'delivered', 'missing'].includes(columns[column])
-    || rows.some(({ counts }) => counts[column] > 0));
+/** The rows of the table: what they are of, their names, and their counts. */
+export function rowsOf({ total, replays, topics, sources, pushServices }) {
+  return [['all', '', total], ...topics.map((row) => ['topic', row.topic, row]), ...sources.map((row) => ['source', row.source ?? '(none)', row]),
+    ...pushServices.map((row) => ['push service', row.pns ?? '(none)', row]), ...(replays.notifications > 0 ? [['replays', '', replays]] : [])];
+}
+
+/** The columns that say something. */
+export function shownColumns(columns, rows) {
+  return columns.filter((column) => ['events', 'notifications', 'delivered', 'missing'].includes(column) || rows.some(([, , counts]) => counts[column] > 0));
 }
 
 const capital = (word) => word[0].toUpperCase() + word.slice(1);
 
 function draw(results, answer) {
-  const shown = shownColumns(answer);
+  const rows = rowsOf(answer);
+  const shown = shownColumns(answer.columns, rows);
   const [kind, word] = verdict(answer);
   replace(results,
     h('h2', { id: 'result', tabindex: -1 }, badge(kind, word), ' Published ', answer.since && ['from ', time(answer.since), ' '], 'until ', time(answer.until)),
     answer.sentences.map((sentence) => h('p', {}, prose(sentence))),
     table({
       caption: 'Notifications, one for each event and push service',
-      columns: [{ title: 'Of' }, { title: 'Name' }, ...shown.map((column) => ({ title: capital(answer.columns[column]), number: true }))],
-      rows: answer.rows.map(({ of, name, counts }) => [of, name ?? (['all', 'replays'].includes(of) ? '' : '(none)'), ...shown.map((column) => count(counts[column]))]),
+      columns: [{ title: 'Of' }, { title: 'Name' }, ...shown.map((column) => ({ title: capital(column), number: true }))],
+      rows: rows.map(([of, name, counts]) => [of, name, ...shown.map((column) => count(counts[column]))]),
     }),
     answer.missing.length > 0 && table({
       caption: `Missing, by the request${answer.missing.length < answer.missingCount ? `; the first ${count(answer.missing.length)}` : ''}`,

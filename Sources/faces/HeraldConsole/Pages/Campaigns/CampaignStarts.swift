@@ -19,6 +19,9 @@ final class CampaignStarts: Sendable {
         var leavesOut: Bool?
     }
 
+    /// The field of the form that is marked when the file is refused.
+    private static let fileField = "audience"
+
     private let service: CampaignService
     private let rules: CampaignStartRules
     private let jobs: Jobs
@@ -96,11 +99,13 @@ final class CampaignStarts: Sendable {
     }
 
     private func preview(_ request: ConsoleRequest) throws -> ConsoleAnswer {
-        let form = try request.decoded(StartForm.self)
-        let audienceForm = try form.audience
+        let asked = try request.decoded(StartForm.self)
         let owner = request.viewer.name
         let layout = try service.layout()
-        let campaign = try service.index(layout).campaign(form.name)
+        let campaign = try service.index(layout).campaign(asked.name)
+        let audienceForm = try asked.audience.continuing(campaign?.progress)
+        // The command names what was taken from the last start.
+        let form = asked.with(userColumn: audienceForm.userColumn)
         let definition = campaign?.definition
         let order = try form.order(rules, requests: service.context.topics.requests, definition: definition)
         try check(order, layout)
@@ -112,9 +117,11 @@ final class CampaignStarts: Sendable {
             }
         } catch let unreadable as UnreadableAudience {
             return .json(Self.failed(unreadable))
+        } catch let failure as ToolFailure where failure.kind != .unreachable {
+            throw FormMistake(Self.fileField, failure.description)
         }
         let draft = CampaignDraft(
-            owner: owner, upload: form.upload, hash: form.hash, order: order, form: form, file: upload.name)
+            owner: owner, upload: form.upload, hash: asked.hash, order: order, form: form, file: upload.name)
         let key = AccessToken.random()
         try drafts.begin(key, showing: draft) { [self] work in
             try refusing(form.upload, owner) {
@@ -164,6 +171,7 @@ final class CampaignStarts: Sendable {
         }
         return JSONValue.present([
             .init("state", "failed"), .init("error", .failure(failure)),
+            .init("field", .text((failure as? ToolFailure)?.kind == .unreachable ? nil : fileField)),
             .init("readings", readings.map { JSONValue.array($0).safe } ?? .null),
         ])
     }

@@ -143,7 +143,8 @@ final class CampaignsPart: ConsolePart {
         // An impossible order is refused before the operator is asked.
         _ = try plan.control(at: SystemClock.wall(), by: request.viewer.name, reason: nil)
         let answer: JSONValue = [
-            "consequence": .string(plan.consequence), "state": .string(plan.status.state.rawValue),
+            "consequence": .string(plan.consequence), "at": .string(plan.status.now.text),
+            "state": .string(plan.status.state.rawValue),
             "delivered": .integer(plan.status.count.delivered), "open": .integer(plan.status.open),
             "unpublished": .integer(plan.status.unpublished),
             "command": .words(CampaignService.command(order, of: plan.campaign.name, reason: nil)),

@@ -39,7 +39,7 @@ struct PublishingJob: Sendable {
         let teller = Teller(control)
         let (end, progress) = context.publish(
             draft.order, layout, audience: outcome.audience, preview: outcome.preview.audience,
-            recipients: recipients, lookAtTopics: lookAtTopics, isStopping: { control.isStopping },
+            recipients: recipients, lookAtTopics: lookAtTopics, stoppedBy: { control.stopper },
             onNews: { teller.note($0) }, onTurn: { teller.show($0, now: $1) })
         return JobEnd(
             end, progress.sentence(end, name: draft.order.text.name, again: Self.again),

@@ -69,15 +69,13 @@ struct StartForm: Codable, Sendable, Equatable {
         order.ramp = try Self.parse(ramp, "ramp", "numbers of recipients such as 1,10,100, or none") { text in
             text == "none" ? [] : Ramp(text).flatMap { $0.sizes.contains(nil) ? nil : $0.sizes.compactMap(\.self) }
         }
-        order.pauseIfFailures = try Self.parse(
+        order.pauseIfFailures = try Self.share(
             pauseIfFailures, "pauseIfFailures", "a share above 0% and up to 100% such as 5%"
-        ) {
-            ShareText.parse($0).flatMap { $0 > 0 ? $0 : nil }
-        }
+        ) { $0 > 0 }
         order.expiresIn = try Self.parse(expiresIn, "expiresIn", "a time after the first start such as 6h or 2d") {
             DurationText.parse($0).flatMap { $0 > .zero ? Milliseconds($0) : nil }
         }
-        if let share = try Self.parse(maxInvalid, "maxInvalid", "a share such as 5%", ShareText.parse) {
+        if let share = try Self.share(maxInvalid, "maxInvalid", "a share such as 5%") {
             order.maxInvalid = share
         }
         order.replacesAudience = replaceAudience ?? false
@@ -96,6 +94,12 @@ struct StartForm: Codable, Sendable, Equatable {
                     AudienceEncoding($0)
                 })
         }
+    }
+
+    func with(userColumn: String?) -> Self {
+        var form = self
+        form.userColumn = userColumn
+        return form
     }
 
     /// The equivalent command.
@@ -145,6 +149,15 @@ struct StartForm: Codable, Sendable, Equatable {
 
     /// An empty field counts as not given.
     private func given(_ text: String?) -> String? { text.flatMap { $0.isEmpty ? nil : $0 } }
+
+    private static func share(
+        _ text: String?, _ name: String, _ allowed: String, where isAllowed: (Double) -> Bool = { _ in true }
+    ) throws(FormMistake) -> Double? {
+        if let text, let number = Double(text), (0...100).contains(number) {
+            throw FormMistake(name, "\(SafeText.quoted(text, limit: 40)) lacks its %; write \(text)%")
+        }
+        return try parse(text, name, allowed) { ShareText.parse($0).flatMap { isAllowed($0) ? $0 : nil } }
+    }
 
     static func parse<Value>(
         _ text: String?, _ name: String, _ allowed: String, _ parse: (String) -> Value?

@@ -1,6 +1,6 @@
 // A new or continued campaign: the audience is uploaded, previewed, and published after a confirmation.
 
-import { get, leave, post, postBytes } from '../../Frame/lib/api.js';
+import { ApiError, get, leave, post, postBytes } from '../../Frame/lib/api.js';
 import { command } from '../../Frame/lib/command.js';
 import { ask, fail, say } from '../../Frame/lib/dialog.js';
 import { facts, h, replace, table } from '../../Frame/lib/dom.js';
@@ -47,8 +47,15 @@ function form(name, choices, result, app, state) {
     if (state.draft) replace(result, voided());
     dropDraft(state);
   };
+  const columns = h('datalist', { id: 'columns' });
+  const showColumns = async ({ currentTarget }) => {
+    const form = currentTarget;
+    const names = await columnsIn(form.querySelector('#audience').files[0], form.querySelector('#encoding').value);
+    replace(columns, names.map((column) => h('option', { value: column })));
+    replace(form.querySelector('#userColumn-hint'), columnHint(name, names));
+  };
   return h('form', {
-    class: 'card campaign', 'aria-label': 'What the campaign is', oninput: edited, onchange: edited,
+    class: 'card campaign', 'aria-label': 'What the campaign is', oninput: edited, onchange(event) { edited(event); showColumns(event); },
     onsubmit: async (event) => {
       event.preventDefault();
       submit.disabled = true;
@@ -64,7 +71,7 @@ function form(name, choices, result, app, state) {
   field('audience', 'Audience', { type: 'file', required: true, accept: '.csv,.tsv,.txt,.jsonl,.ndjson,text/csv' },
     `CSV with a header, or JSON lines; at most ${count(Math.floor(choices.uploadLimit / 1048576))} MiB. herald campaign start takes larger ones.`),
   h('div', { class: 'grid' },
-    field('userColumn', 'Column with the users', { placeholder: 'user' }, 'Empty: user.'),
+    field('userColumn', 'Column with the users', { placeholder: 'user', list: 'columns' }, columnHint(name, [])), columns,
     field('encoding', 'Encoding', { placeholder: 'UTF-8' }, 'Empty: UTF-8; else it shows how the file may read.'),
     field('delimiter', 'Between columns', { placeholder: 'comma, semicolon, tab, pipe' }, 'Empty: what the first line shows.'),
     field('maxInvalid', 'Allow invalid lines up to', { placeholder: '1%' }, 'With more of them, of 20 lines or more, it asks whether they are left out.')),
@@ -82,12 +89,47 @@ function form(name, choices, result, app, state) {
   h('p', { class: 'toolbar' }, submit, h('a', { class: 'button', href: '/campaigns' }, 'Back')));
 }
 
+/** What the field of the column with the users may hold: the names of the file's columns. */
+export function columnHint(name, columns) {
+  const known = columns.length > 0 ? ` The file has: ${columns.slice(0, 20).join(', ')}${columns.length > 20 ? ' …' : ''}.` : '';
+  return `${name ? 'Empty: as at the last start.' : 'Empty: user.'}${known}`;
+}
+
+const headBytes = 65536;
+
+/** The names of the columns of a chosen file, as far as its beginning shows them. */
+async function columnsIn(file, encoding) {
+  if (!file) return [];
+  try {
+    return columnsOf(new TextDecoder(encoding || 'utf-8').decode(await file.slice(0, headBytes).arrayBuffer()));
+  } catch {
+    // The browser does not know the encoding, or the file is gone: the server says it.
+    return [];
+  }
+}
+
+/** The names of the columns, or of the first object's members, at a text's beginning. */
+export function columnsOf(text) {
+  const [line] = text.replace(/^\uFEFF/, '').split(/\r\n|\n|\r/, 1);
+  if (line.startsWith('{')) {
+    try {
+      return Object.keys(JSON.parse(line));
+    } catch {
+      return [];
+    }
+  }
+  const separators = [',', ';', '\t', '|'];
+  const separator = separators.reduce((best, one) => (line.split(one).length > line.split(best).length ? one : best), ',');
+  const cells = line.match(new RegExp(`(?:"(?:[^"]|"")*"|[^"\\${separator}])+`, 'g')) ?? [];
+  return cells.map((cell) => cell.trim().replace(/^"(.*)"$/, '$1').replaceAll('""', '"')).filter(Boolean);
+}
+
 const replacing = 'Another audience takes the place of the one that this campaign had, which its page says for ever';
 
 /** The command's options in a text, as the form names them. */
 export function inForm(text) {
   const names = {
-    'add --replace-audience': `tick “${replacing}”`, '--max-invalid': '“Allow invalid lines up to”', '--rate': '“Recipients a second”', '--ramp': '“Begin with”',
+    'add --replace-audience': `tick “${replacing}”`, '--max-invalid': '“Allow invalid lines up to”', '--user-column': '“Column with the users”', '--rate': '“Recipients a second”', '--ramp': '“Begin with”',
   };
   return Object.entries(names).reduce((said, [option, name]) => said.replaceAll(option, name), text);
 }
@@ -148,7 +190,7 @@ async function preview(filled, result, app, state) {
     }
     // A refused file is discarded.
     state.uploaded = null;
-    throw new Error(inForm(answer.error));
+    throw new ApiError(inForm(answer.error), 409, answer.field);
   }
   if (state.isLeft) return;
   if (state.edits === edits) {

@@ -110,7 +110,7 @@ function standing(answer, campaign) {
       h('p', {}, standingBadge(campaign.state), rest.since && [' since ', time(rest.since)], rest.by && ` by ${rest.by}`, rest.reason && [': ', prose(rest.reason)]),
       campaign.startedAt && h('p', { class: 'muted' }, 'Started ', time(campaign.startedAt), ` by ${campaign.startedBy} · ${campaign.pns.join(', ')} · ${campaign.topic}`,
         campaign.expiresAt && [' · expires ', time(campaign.expiresAt)]),
-      picture(parts(answer, campaign)), figures(answer, campaign), h('p', {}, pace(answer, campaign)),
+      picture(parts(answer, campaign)), figures(answer, campaign), services(campaign), h('p', {}, pace(answer, campaign)),
       waiting(answer, campaign), campaign.rampWait && h('p', {}, prose(sentence(campaign.rampWait.sentence)))),
     campaign.feedback && feedback(campaign.feedback, campaign.outcomes.delivered),
     publisher(answer, campaign),
@@ -162,8 +162,27 @@ function figures(answer, campaign) {
   });
 }
 
+/** What became of the notifications of each push service, one for each person, as rows of a table. */
+export function serviceRows({ byPushService = {}, published }) {
+  return Object.entries(byPushService).map(([name, counts]) => [name, count(published), count(counts.delivered), ...unreached.filter((outcome) => isShown(byPushService, outcome)).map((outcome) => count(counts[outcome])), count(counts.open)]);
+}
+
+const isShown = (services, outcome) => outcome === unreached[0] || Object.values(services).some((counts) => counts[outcome] > 0);
+
+function services(campaign) {
+  const of = campaign.byPushService;
+  if (!of || Object.keys(of).length < 2) return null;
+  const title = (name) => ({ title: capital(name), number: true });
+  return table({
+    caption: 'Each push service', columns: [{ title: 'Push service' }, title('people'), title('delivered'), ...unreached.filter((outcome) => isShown(of, outcome)).map(title), title('open')],
+    rows: serviceRows(campaign),
+  });
+}
+
 /** The speed, and the expected end. */
 export function pace(answer, campaign) {
+  // What ends now was in flight.
+  if (campaign.state === 'paused') return null;
   if (answer.isOver) {
     return campaign.open > 0 ? `${plural(campaign.open, 'notification')} ${campaign.open === 1 ? 'is' : 'are'} left to ${campaign.open === 1 ? 'its' : 'their'} retries.`
       : 'Nothing will change any more, but by replays.';
@@ -198,6 +217,16 @@ export function added(addition) {
   return ` ${count(addition.recipients)} ${addition.recipients === 1 ? 'recipient' : 'recipients'} added at ${moment(addition.at)} by ${addition.by}.`;
 }
 
+// A publisher reports every five seconds.
+const expectedSilence = 10;
+
+/** What its publisher does, as far as it was heard of. */
+export function atWork({ state, publisher: { by, silentSeconds } }) {
+  const seen = `last report ${duration(Math.max(1, silentSeconds) * 1000)} ago`;
+  if (silentSeconds > expectedSilence) return `Its publisher, ${by}, is silent: ${seen}. It reports every five seconds.`;
+  return `Its publisher, ${by}, ${state === 'paused' ? 'waits until it is resumed' : 'is at work'} (${seen}).`;
+}
+
 function publisher(answer, campaign) {
   if (campaign.published === undefined) return h('p', { class: 'muted' }, campaign.startedAt ? 'Nothing is published yet.' : 'It was not started with herald campaign start.');
   const counts = `Published ${count(campaign.published)} of ${count(campaign.recipients + (campaign.formerRecipients ?? 0))} recipients.${
@@ -207,7 +236,7 @@ function publisher(answer, campaign) {
     return h('p', {}, counts, left > 0 && ` ${plural(left, 'recipient')} will not be notified.`);
   }
   if (campaign.publisher.alive) {
-    return h('p', {}, counts, ` Its publisher, ${campaign.publisher.by}, ${campaign.state === 'paused' ? 'waits until it is resumed' : 'is at work'}.`);
+    return h('p', {}, counts, ` ${atWork(campaign)}`);
   }
   const isPaused = campaign.state === 'paused';
   return h('p', { class: 'badge bad' }, counts, isPaused ? ' Nobody publishes the rest: resume it, then ' : ' ',
@@ -253,9 +282,9 @@ async function give(order, name, problem) {
   delete problem.dataset.from;
   replace(problem);
   const place = `/api/campaigns/${encodeURIComponent(name)}`;
-  const { consequence, command: words } = await get(`${place}/consequence/${order}`);
+  const { consequence, at, command: words } = await get(`${place}/consequence/${order}`);
   const reason = await ask({
-    title: `${capital(order)} campaign ${name}?`, body: [h('p', {}, prose(consequence)), command(words)],
+    title: `${capital(order)} campaign ${name}?`, body: [h('p', {}, prose(consequence)), h('p', { class: 'muted' }, 'Counted at ', time(at), '.'), command(words)],
     confirm: { pause: 'Pause it', resume: 'Resume it', finish: 'Finish it', cancel: 'Cancel it for good' }[order], danger: order === 'cancel',
     keep: order === 'cancel' ? 'Keep it' : undefined,
     reason: order === 'resume' ? undefined : 'Why (others see it, and it goes into the audit)',

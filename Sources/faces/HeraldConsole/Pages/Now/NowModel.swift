@@ -20,6 +20,7 @@ struct NowModel: Sendable {
 
     private var meter = RateMeter()
     private var clock = FindingClock()
+    private var departed = DepartedWorkers()
     private var standstillEnd: WallTime?
     private(set) var history = NowHistory()
     private(set) var snapshot: Snapshot?
@@ -37,6 +38,9 @@ struct NowModel: Sendable {
             calls: history.newestCalls(now: snapshot.now),
             notificationsPerSecond: point.outcomes.values.reduce(0, +))
         (situation.campaigns, situation.runningCampaigns) = (snapshot.campaigns, snapshot.runningCampaigns)
+        // What is not known of the group says nothing of its members.
+        if case .known = snapshot.group { departed.look(snapshot.workers, now: snapshot.now) }
+        situation.departures = departed.departures
         situation.lettersProblem = snapshot.lettersProblem
         situation.lagGrowth = history.lagGrowth(now: snapshot.now)
         if !snapshot.workers.contains(where: { $0.status != nil }) {
@@ -115,24 +119,16 @@ struct NowModel: Sendable {
 
 /// How long so large a part took at most, from the counts of a histogram: pure.
 enum LatencyQuantile {
-    /// The seconds within which this share ended, estimated within its bucket; the largest bound for what took longer, and
-    /// `nil` when nothing ended.
+    /// The seconds within which this share ended for certain: the bound of its bucket. What lies within a bucket is not
+    /// known, and the wide ones span minutes. The largest bound for what took longer, and `nil` when nothing ended.
     ///
     /// - Parameter counts: how many ended within each bound, by the bound in seconds; the largest bound counts all.
     static func seconds(_ share: Double, of counts: [Double: Double]) -> Double? {
         let buckets = counts.sorted { $0.key < $1.key }
         guard let all = buckets.last?.value, all > 0 else { return nil }
         let wanted = share * all
-        var (lower, passed) = (0.0, 0.0)
-        for (bound, count) in buckets {
-            guard count >= wanted else {
-                // Workers may be asked between two of their counts: a later bound has fewer then.
-                (lower, passed) = (bound.isFinite ? bound : lower, max(passed, count))
-                continue
-            }
-            guard bound.isFinite else { return lower }
-            return lower + (bound - lower) * (wanted - passed) / (count - passed)
-        }
-        return lower
+        // Workers may be asked between two of their counts: a later bound has fewer then.
+        let bounds = buckets.map(\.key).filter(\.isFinite)
+        return buckets.first { $0.value >= wanted && $0.key.isFinite }?.key ?? bounds.last ?? 0
     }
 }

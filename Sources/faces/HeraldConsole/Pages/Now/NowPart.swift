@@ -86,10 +86,12 @@ final class NowPart: ConsolePart {
             }
             told[teller] = told[teller].map { $0 + run.lateness } ?? run.lateness
         }
-        let seen = log.told(besides: past.skips).enumerated().map { $0.element.json(told[$0.offset]) }
+        let audit = past.audit
+        let orders = audit.campaigns.map { $0.span.json(nil) }
+        let seen = log.told(besides: audit.skips).enumerated().map { $0.element.json(told[$0.offset]) }
         let failed = runs.map { $0.json(FailurePattern(failed: $0.tally, delivered: delivered)) }
         return [
-            "watchedSince": .string(begin.text), "spans": .array(seen + failed + own.map(\.json)),
+            "watchedSince": .string(begin.text), "spans": .array(seen + failed + own.map(\.json) + orders),
             "lateness": late.json,
         ]
     }

@@ -8,6 +8,8 @@ extension Verdict {
         /// Whether every outage is such a cause, too.
         var isOutage = false
         var consequences: Set<FindingKey>
+        /// Whether only findings about the same topics, partitions or brokers belong together.
+        var isOfPlace = false
     }
 
     private static let standstill: Set<FindingKey> = [
@@ -25,6 +27,8 @@ extension Verdict {
         Chain(
             causes: [.recordsRefused, .commitsFailing],
             consequences: standstill.union([.recordsRefused, .commitsFailing])),
+        // A topic that is not as the settings want refuses what they allow: one thing is to be done about both.
+        Chain(causes: [.recordsRefused, .recordRefused], consequences: [.topicsDrift], isOfPlace: true),
         Chain(causes: [.noWorker, .groupRefuses], consequences: standstill),
         Chain(
             causes: [.backendUnreachable], isOutage: true,
@@ -43,6 +47,7 @@ extension Verdict {
             let consequences = left.filter { one in
                 one.key != cause.key && (cause.finding.severity == .bad || one.finding.severity != .bad)
                     && FindingKey(rawValue: one.finding.key).map(chain.consequences.contains) ?? false
+                    && (!chain.isOfPlace || !Set(one.finding.place).isDisjoint(with: cause.finding.place))
             }
             left.removeAll { one in consequences.contains { $0.key == one.key } }
             guard let index = left.firstIndex(where: { $0.key == cause.key }) else { continue }

@@ -80,6 +80,8 @@ struct Situation: Sendable {
     var now: WallTime
     var workers: [WorkerObservation] = []
     var group = GroupKnowledge.unasked
+    /// The workers that vanished a short while ago, and whose place nobody has taken.
+    var departures: [DepartedWorkers.Departure] = []
     /// Open dead letters of the last hour, by their causes.
     var deadLetters: [DeadLetterCause] = []
     /// What keeps the console from reading dead letters.
@@ -102,8 +104,7 @@ struct Situation: Sendable {
 
 /// Since when each finding has been there, from one look to the next.
 struct FindingClock: Sendable {
-    /// What is away for no longer than this has not ended; what comes no later than this after the first look may have been
-    /// there before.
+    /// What comes no later than this after the first look may have been there before.
     private static let patience: Milliseconds = .seconds(10)
 
     private struct Entry: Sendable {
@@ -122,7 +123,8 @@ struct FindingClock: Sendable {
         var dated = verdict
         dated.first = date(verdict.first, now)
         dated.others = verdict.others.map { date($0, now) }
-        entries = entries.filter { now.time(since: $0.value.seen) <= Self.patience }
+        // As long as its entry of the last day goes on, its beginning stays.
+        entries = entries.filter { now.time(since: $0.value.seen) <= VerdictLog.patience }
         return dated
     }
 

@@ -43,6 +43,7 @@ extension VerdictRules {
                 "the last \(count) for \(Self.listed(trouble.services)); not known from workers",
                 since: trouble.isDead ? trouble.pattern.first : nil)
             if isOfCampaign { told.finding.severity = .warn }
+            told.finding.name(pushServices: trouble.services)
             told.traits = trouble.pattern.phrases(without: trouble.services.count == 1 ? .service : nil)
             told.isSinceBound = trouble.isDead && trouble.isSinceBound
             return told
@@ -99,7 +100,9 @@ extension VerdictRules {
         }
         guard !concerned.isEmpty else { return nil }
         let rate = trouble.key == Self.throttled.key ? rate(concerned.map(\.service)) : ""
-        return ToldFinding(trouble.key, words(concerned, trouble) + rate)
+        var told = ToldFinding(trouble.key, words(concerned, trouble) + rate)
+        told.finding.name(pushServices: concerned.map(\.service))
+        return told
     }
 
     /// `25 % of apns's calls fail`, `60 to 75 % of the calls for apns, gcm and wns fail, the last 12 s ago`.
@@ -145,6 +148,7 @@ extension VerdictRules {
                 ?? ToldFinding(
                     .pushServiceFailing, title: Self.deliverNothing(services), words, since: since,
                     step: warnings.first?.step)
+            told.finding.name(pushServices: services)
             // Several have something in common only if that is the same.
             let why = Set(services.map { situation.deadPatterns[$0]?.phrases(without: .service) ?? [] })
             told.traits = why.count == 1 ? why.first ?? [] : []

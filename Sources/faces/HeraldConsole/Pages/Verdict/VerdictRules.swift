@@ -70,7 +70,7 @@ struct VerdictRules {
         let told = told(besides: brokers)
         // A worker that says the same knows more of it.
         let seen = (partitions + strangers + transactions).filter { one in !told.contains { $0.key == one.key } }
-        let causes = brokers + absence + losses + told + calls + retries + silence + seen
+        let causes = brokers + absence + losses + told + calls + retries + silence + departures + seen
         return consequences(causes) + unanswered + campaigns + age + deadLetters + drift + unread + ignorance + secrecy
     }
 
@@ -179,6 +179,21 @@ struct VerdictRules {
             return ToldFinding(
                 isOlder ? .olderWorker : .silentWorker, "\(count) at \(names) (\(reason))", waiting: waiting)
         }
+    }
+
+    /// Workers that vanished: what they had is with the others, which may be too few.
+    private var departures: [ToldFinding] {
+        let gone = situation.departures
+        guard let last = gone.last, !isGroupEmpty else { return [] }
+        let names = gone.prefix(Self.namesShown).map(\.address).joined(separator: ", ")
+        return [
+            ToldFinding(
+                .silentWorker, title: gone.count == 1 ? "A worker is gone" : "\(gone.count) workers are gone",
+                "\(names) did not answer any more at \(last.at.clock(now: situation.now)) and left the group without a "
+                    + "farewell; the others have \(gone.count == 1 ? "its" : "their") partitions", about: "gone",
+                since: gone.map(\.at).min(),
+                step: "see why it ended, and start one in its place; this is told for ten minutes")
+        ]
     }
 
     private var age: [ToldFinding] {

@@ -54,7 +54,7 @@ struct JobEnd: Sendable {
 /// Any thread.
 final class JobControl: Sendable {
     private struct State {
-        var isStopping = false
+        var stopper: String?
         var pause: ReplayPause?
         var progress = JSONValue.null
     }
@@ -69,10 +69,13 @@ final class JobControl: Sendable {
     }
 
     /// Whether it should end as soon as possible.
-    var isStopping: Bool { state.withLock { $0.isStopping } }
+    var isStopping: Bool { stopper != nil }
+
+    /// Who has asked it to; `nil` while nobody has.
+    var stopper: String? { state.withLock { $0.stopper } }
 
     /// The current pause; a stopping job is never paused.
-    var pause: ReplayPause? { state.withLock { $0.isStopping ? nil : $0.pause } }
+    var pause: ReplayPause? { state.withLock { $0.stopper == nil ? $0.pause : nil } }
 
     /// Reports the progress; may be called at any rate.
     func report(_ progress: JSONValue) {
@@ -85,7 +88,7 @@ final class JobControl: Sendable {
     func ask(_ request: JobRequest, by name: String) {
         state.withLock { state in
             switch request {
-            case .stop: state.isStopping = true
+            case .stop: state.stopper = state.stopper ?? name
             case .pause: state.pause = state.pause ?? ReplayPause(by: name, since: SystemClock.wall())
             case .resume: state.pause = nil
             }

@@ -1,4 +1,4 @@
-import { moment, shownColumns, verdict } from '#console/Pages/Account/account.js';
+import { moment, rowsOf, shownColumns, verdict } from '#console/Pages/Account/account.js';
 import { table } from '../../Frame/table.mjs';
 
 // East of Greenwich, by a number of half hours, without summer time.
@@ -16,6 +16,14 @@ table('An account is equal only when nothing is missing, and all of it could be 
 ]);
 
 const columns = ['events', 'notifications', 'delivered', 'expired', 'open', 'missing'];
-table('Columns of zeros are left out, but not what a reader looks for', (...counts) => shownColumns({ columns, rows: counts.map((row) => ({ counts: row })) }), [
-  [[0, 0, 0, 0, 0, 0], [0, 1, 2, 5]], [[9, 9, 8, 0, 1, 0], [1, 1, 0, 1, 0, 0], [0, 1, 2, 3, 4, 5]],
+table('Columns of zeros are left out, but not what a reader looks for', (...counts) => shownColumns(columns, counts.map((row) => ['all', '', Object.fromEntries(columns.map((name, index) => [name, row[index]]))])), [
+  [[0, 0, 0, 0, 0, 0], ['events', 'notifications', 'delivered', 'missing']], [[9, 9, 8, 0, 1, 0], [1, 1, 0, 1, 0, 0], columns],
+]);
+
+const some = { events: 1, notifications: 1 };
+table('The rows are of all, of topics, sources and push services, and of replays if there are any', (replays) => rowsOf({
+  total: some, replays, topics: [{ topic: 'notifications', ...some }], sources: [{ source: null, ...some }], pushServices: [{ pns: 'apns', ...some }],
+}).map(([of, name]) => `${of} ${name}`), [
+  [{ notifications: 0 }, ['all ', 'topic notifications', 'source (none)', 'push service apns']],
+  [{ notifications: 1 }, ['all ', 'topic notifications', 'source (none)', 'push service apns', 'replays ']],
 ]);

@@ -96,6 +96,15 @@ struct StartFormTests {
         #expect(error?.field == name, "\(String(describing: error))")
     }
 
+    @Test("A share without its % is told so")
+    func percent() throws {
+        for change: (inout StartForm) -> Void in [{ $0.maxInvalid = "5" }, { $0.pauseIfFailures = "5" }] {
+            let error = #expect(throws: FormMistake.self) { try order(nil, change) }
+            #expect(error?.description == #""5" lacks its %; write 5%"#)
+        }
+        #expect(try order(nil) { $0.pauseIfFailures = "5 %" }.pauseIfFailures == 0.05)
+    }
+
     /// The draft of a previewed audience.
     private func draft(_ text: String, message: String? = "Hi {{user}}") async throws
         -> AskedTasks<CampaignDraft>.Snapshot

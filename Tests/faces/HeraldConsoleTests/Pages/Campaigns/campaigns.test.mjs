@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { moment, count as number } from '#console/Frame/lib/format.js';
-import { expected, inForm } from '#console/Pages/Campaigns/campaign-form.js';
-import { added, causes, listNotes, ofCampaign, pace, parts, replaced, waitWords } from '#console/Pages/Campaigns/campaigns.js';
+import { columnHint, columnsOf, expected, inForm } from '#console/Pages/Campaigns/campaign-form.js';
+import { added, atWork, causes, listNotes, ofCampaign, pace, parts, replaced, serviceRows, waitWords } from '#console/Pages/Campaigns/campaigns.js';
 import { table } from '../../Frame/table.mjs';
 
 const none = { delivered: 0, failed: 0, expired: 0, cancelled: 0, recovered: 0 };
@@ -31,6 +31,7 @@ table('The pace has a speed and a remaining time', pace, [
   [{}, { perSecond: 2.5 }, '2.5/s in the last 30 s.'],
   [{}, { perSecond: 1200, secondsLeft: 90 }, '1\u202f200/s in the last 30 s, about 1 min 30 s left.'],
   [{ trouble: 'Outage' }, { perSecond: 12, secondsLeft: 90 }, '12/s in the last 30 s.'],
+  [{}, { state: 'paused', perSecond: 3 }, null], [{}, { state: 'paused' }, null],
   [{ isOver: true }, { perSecond: 3 }, 'Nothing will change any more, but by replays.'],
   [{ isOver: true }, { open: 1 }, '1 notification is left to its retries.'], [{ isOver: true }, { open: 4 }, '4 notifications are left to their retries.'],
 ]);
@@ -41,6 +42,27 @@ table('A campaign without outcomes says what it waits for', waitWords, [
   [{}, { state: 'running', waits: { for: 'trouble', sentence: 'No worker runs' } }, 'It waits: no worker runs.'],
   [{}, { state: 'running', waits: { for: 'suspended', count: 40, until: 'noon' } }, 'It goes on: 40 suspended notifications are called again by noon.'],
   [{}, { state: 'running', waits: { for: 'retries', count: 1, until: 'noon' } }, 'It waits: 1 notification retries, the next at noon.'],
+]);
+
+const silent = (state, silentSeconds) => ({ state, publisher: { by: 'ann', silentSeconds } });
+table('A publisher is at work until it is silent for longer than its reports take', atWork, [
+  [silent('running', 3), 'Its publisher, ann, is at work (last report 3 s ago).'], [silent('paused', 0), 'Its publisher, ann, waits until it is resumed (last report 1 s ago).'],
+  [silent('running', 12), 'Its publisher, ann, is silent: last report 12 s ago. It reports every five seconds.'],
+]);
+
+table('Each push service has its people and what became of their notifications', serviceRows, [
+  [{ published: 10 }, []],
+  [{ published: 10, byPushService: { apns: { delivered: 7, failed: 1, expired: 0, cancelled: 0, open: 2 }, gcm: { delivered: 9, failed: 0, expired: 1, cancelled: 0, open: 0 } } },
+    [['apns', '10', '7', '1', '0', '2'], ['gcm', '10', '9', '0', '1', '0']]],
+]);
+
+table("A file's beginning names its columns", columnsOf, [
+  ['user,name\r\nann,Ann\n', ['user', 'name']], ['\uFEFFE-Mail;"first; name";a,b\n1;2;3', ['E-Mail', 'first; name', 'a,b']],
+  ['a\tb\n', ['a', 'b']], ['a|b', ['a', 'b']], ['{"id":1,"name":"x"}\n', ['id', 'name']], ['{"id":', []], ['', []], ['"say ""hi""",b', ['say "hi"', 'b']],
+]);
+
+table('The column with the users is chosen among those of the file', columnHint, [
+  [null, [], 'Empty: user.'], ['spring', ['a', 'b'], 'Empty: as at the last start. The file has: a, b.'],
 ]);
 
 table('Those who were not reached are counted by cause', causes, [

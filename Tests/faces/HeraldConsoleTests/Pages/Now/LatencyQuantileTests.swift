@@ -7,15 +7,17 @@ import Testing
 @Suite("From publication to outcome")
 struct LatencyQuantileTests {
     @Test(
-        "the seconds are those of the bucket in which the share lies, in proportion",
+        "the seconds are the bound of the bucket in which the share lies",
         arguments: [
             (0.5, [:], nil), (0.5, [1: 0, .infinity: 0], nil),
-            (0.5, [1: 10, 2: 10, .infinity: 10], 0.5), (0.5, [1: 0, 2: 10, .infinity: 10], 1.5),
-            (0.99, [1: 50, 2: 100, .infinity: 100], 1.98),
+            (0.5, [1: 10, 2: 10, .infinity: 10], 1), (0.5, [1: 0, 2: 10, .infinity: 10], 2),
+            (0.99, [1: 50, 2: 100, .infinity: 100], 2),
+            // Five minutes, in the bucket up to half an hour.
+            (0.99, [60: 50, 1_800: 100, .infinity: 100], 1_800),
             // Longer than the largest bound: at least that.
             (0.99, [1: 50, 2: 60, .infinity: 100], 2),
             // A count that is smaller than the one before it.
-            (0.9, [1: 80, 2: 70, 3: 100, .infinity: 100], 2.5),
+            (0.9, [1: 80, 2: 70, 3: 100, .infinity: 100], 3),
         ] as [(Double, [Double: Double], Double?)])
     func quantile(_ share: Double, _ counts: [Double: Double], _ seconds: Double?) {
         let found = LatencyQuantile.seconds(share, of: counts)

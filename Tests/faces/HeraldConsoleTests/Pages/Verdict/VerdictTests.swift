@@ -892,6 +892,30 @@ struct VerdictTests {
         }
     }
 
+    @Test("tells of a worker that vanished, and that others have its partitions")
+    func departure() {
+        var situation = Situation(now: Self.now, workers: [Self.worker()], group: .known(Self.group()))
+        situation.departures = [.init(address: "w2:9464", at: Self.minutesAgo(2), workers: 2)]
+        let first = Verdict(situation).first.finding
+        #expect(first.severity == .warn && first.title == "A worker is gone")
+        #expect(
+            first.what.hasPrefix("w2:9464 did not answer any more at 02:12 UTC and left the group without a farewell"))
+    }
+
+    @Test("stands a topic's difference with the refusals of the same topic, and names the push service in the command")
+    func drift() {
+        func told(_ key: FindingKey, _ place: String) -> ToldFinding {
+            ToldFinding(Finding(key, "what", place: [place]))
+        }
+        let refused = told(.recordsRefused, "notifications.results")
+        let same = Verdict.folded([refused, told(.topicsDrift, "notifications.results")])
+        #expect(same.map(\.key) == ["records-refused"] && same[0].consequences.map(\.key) == ["topics-drift"])
+        #expect(Verdict.folded([refused, told(.topicsDrift, "notifications")]).count == 2)
+        var finding = Finding(.callsFail, "what")
+        finding.name(pushServices: ["wns", "gcm"])
+        #expect(finding.command.contains("wns") && !finding.command.contains("PNS"))
+    }
+
     @Test("dates new faults, keeps the date through a short gap, and forgets ended ones")
     func clock() {
         var clock = FindingClock()
@@ -901,13 +925,14 @@ struct VerdictTests {
         func at(_ seconds: Int64) -> WallTime { Self.now.advanced(by: seconds * .seconds(1)) }
         #expect(clock.date(bad, now: at(0)).first.finding.since == nil, "nobody saw it begin")
         #expect(clock.date(Verdict(first: Self.told("z", .bad, "Stuck")), now: at(2)).first.finding.since == nil)
-        #expect(clock.date(good, now: at(60)).first.finding.since == at(60))
-        let dated = clock.date(bad, now: at(62))
-        #expect(dated.first.finding.since == at(62) && dated.others.first?.finding.since == Self.minutesAgo(9))
-        _ = clock.date(good, now: at(64))
-        #expect(clock.date(bad, now: at(66)).first.finding.since == at(62))
-        for seconds in stride(from: Int64(68), to: 90, by: 2) { _ = clock.date(good, now: at(seconds)) }
-        #expect(clock.date(bad, now: at(90)).first.finding.since == at(90))
+        #expect(clock.date(good, now: at(100)).first.finding.since == at(100))
+        let dated = clock.date(bad, now: at(102))
+        #expect(dated.first.finding.since == at(102) && dated.others.first?.finding.since == Self.minutesAgo(9))
+        _ = clock.date(good, now: at(104))
+        // As long as its entry of the last day goes on.
+        #expect(clock.date(bad, now: at(150)).first.finding.since == at(102))
+        for seconds in stride(from: Int64(152), to: 220, by: 2) { _ = clock.date(good, now: at(seconds)) }
+        #expect(clock.date(bad, now: at(220)).first.finding.since == at(220))
     }
 
     @Test("keeps the earliest beginning of a lasting fault, from any source")

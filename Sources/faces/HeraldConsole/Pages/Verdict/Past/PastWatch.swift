@@ -28,6 +28,9 @@ final class PastWatch: ClusterWatch {
 
     private struct Progress {
         var past = LatePast()
+        var audit = AuditPast()
+        /// Where the reading of the audit topic goes on.
+        var nextAudit: [TopicPartition: Int64] = [:]
         /// Quarters of an hour that are over and were read.
         var settled: Set<Int64> = []
         /// Where the next look at a quarter of an hour goes on, in each partition of the results.
@@ -36,6 +39,7 @@ final class PastWatch: ClusterWatch {
         mutating func forget(now: WallTime) {
             let oldest = LatePast.quarter(of: now) - LatePast.quarters + 1
             past.forget(now: now)
+            audit.forget(now: now)
             settled = settled.filter { $0 >= oldest }
             next = next.filter { $0.key >= oldest && !settled.contains($0.key) }
         }
@@ -50,7 +54,7 @@ final class PastWatch: ClusterWatch {
 
     private let plan: NowPlan
     private let state = Guarded(LatePast.Report())
-    private let skipped = Guarded([SkippedLoss]())
+    private let audited = Guarded(AuditPast())
     let wakeup: Wakeup
 
     init(_ plan: NowPlan) throws(SystemError) {
@@ -58,8 +62,8 @@ final class PastWatch: ClusterWatch {
         wakeup = try Wakeup()
     }
 
-    /// The losses of the day that were skipped.
-    var skips: [SkippedLoss] { skipped.withLock { $0 } }
+    /// What the audit topic tells of the day.
+    var audit: AuditPast { audited.withLock { $0 } }
 
     var report: LatePast.Report { state.withLock { $0 } }
 
@@ -78,7 +82,7 @@ final class PastWatch: ClusterWatch {
             let now = SystemClock.wall()
             let places = try places(reader)
             progress.forget(now: now)
-            try? followAudit(reader, now)
+            try? followAudit(reader, &progress, now)
             // What is not settled may grow.
             let newest = LatePast.quarter(of: now)
             let open = LatePast.quarter(of: now.advanced(by: -Self.settledAfter))
@@ -98,22 +102,29 @@ final class PastWatch: ClusterWatch {
         } while true
     }
 
-    /// Reads the day's entries of the audit topic, which are few.
-    private func followAudit(_ reader: TopicReader, _ now: WallTime) throws {
+    /// Reads what the audit topic has of the day and was not read yet.
+    private func followAudit(_ reader: TopicReader, _ progress: inout Progress, _ now: WallTime) throws {
         let topic = plan.search.topics.audit
         let partitions = try reader.consumer.queries.partitions(of: topic, timeout: Self.questionTimeout)
         let begins = try reader.consumer.queries.offsets(
             of: partitions, at: now.advanced(by: .days(-1)).milliseconds, timeout: Self.questionTimeout)
         let ends = try reader.consumer.queries.ends(of: partitions, timeout: Self.questionTimeout)
-        var found: [SkippedLoss] = []
-        let ranges = begins.map { partition, begin in (partition, begin..<max(begin, ends[partition] ?? begin)) }
-        try reader.read(Dictionary(ranges.filter { !$0.1.isEmpty }) { $1 }, within: Self.patience, unless: wakeup) {
-            let record = AuditRecord(
-                partition: $0.partition, offset: $0.offset, at: WallTime(milliseconds: $0.timestampMilliseconds),
-                value: $0.valueCopy)
-            if let skip = SkippedLoss(record) { found.append(skip) }
+        var ranges: [TopicPartition: Range<Int64>] = [:]
+        for (partition, begin) in begins {
+            guard let end = ends[partition] else { continue }
+            // A topic that was recreated begins again.
+            let next = progress.nextAudit[partition].flatMap { $0 <= end ? $0 : nil } ?? begin
+            ranges[partition] = max(begin, next)..<max(begin, next, end)
         }
-        skipped.withLock { [found] in $0 = found.sorted { $0.at < $1.at } }
+        try reader.read(ranges.filter { !$0.value.isEmpty }, within: Self.patience, unless: wakeup) {
+            let partition = TopicPartition(topic: topic, partition: $0.partition)
+            progress.nextAudit[partition] = $0.offset + 1
+            progress.audit.add(
+                AuditRecord(
+                    partition: $0.partition, offset: $0.offset, at: WallTime(milliseconds: $0.timestampMilliseconds),
+                    value: $0.valueCopy))
+        }
+        audited.withLock { [audit = progress.audit] in $0 = audit }
     }
 
     private func publish(_ progress: Progress, isComplete: Bool) {
