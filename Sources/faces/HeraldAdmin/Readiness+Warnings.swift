@@ -28,10 +28,11 @@ extension Readiness {
                 + "(\(lacking.names))", place: lacking.map(\.description), numbers: ["partitions": lacking.count])
     }
 
-    /// Push services none of whose calls gets through; in an outage that says why.
+    /// Push services that are held, or none of whose calls gets through; in an outage that says why.
     private var failing: [Finding] {
         guard report.outages.isEmpty else { return [] }
-        return report.cluster.failingServices.map(\.finding)
+        let held = report.holds.map { report.pushServices[$0.service] }
+        return report.holdFindings + report.cluster.failingServices.filter { !held.contains($0.name) }.map(\.finding)
     }
 
     private var throttling: [Finding] {
@@ -69,7 +70,8 @@ extension Readiness {
 
     /// What waits grows, and nothing else that is found explains it: the step follows from what the events wait for.
     private var growth: Finding? {
-        guard isReady, report.cluster.failingServices.isEmpty, report.cluster.openTransactions.isEmpty,
+        guard isReady, report.cluster.failingServices.isEmpty, report.holds.isEmpty,
+            report.cluster.openTransactions.isEmpty,
             throttling.isEmpty, refused == nil, report.lanes.allSatisfy({ $0.refusal == nil }),
             let growth = report.cluster.lagPerSecond, growth >= 1,
             // The growth is that of the brokers' last round: what was behind then may be done.
@@ -94,7 +96,7 @@ extension Readiness {
             self =
                 switch kind {
                 case .calling, .nextTurn, .callsInFlight, .quickRetry, .otherPushServices, .backendPause, .learnedLimit,
-                    .outage, .credentialsRenewal, .credentialsDoubt:
+                    .outage, .pushServiceHeld, .credentialsRenewal, .credentialsDoubt:
                     .backend
                 case .serviceLimit, .totalLimit: .limits
                 case .behindUser, .behindPartition, .behindSame, .sameUnderWay: .order

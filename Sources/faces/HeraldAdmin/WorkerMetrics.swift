@@ -187,6 +187,15 @@ public enum WorkerMetrics {
                 writer.sample([reason.word], outages.contains(reason) ? 1 : 0)
             }
         },
+        Metric(
+            "herald_push_service_held", .gauge, labels: ["pns"],
+            "Whether this push service is held alone, because it refuses every call (1) or not (0)."
+        ) { source, writer in
+            let held = source.report.holds.map(\.service)
+            for (service, name) in source.report.pushServices.enumerated() {
+                writer.sample([name], held.contains(service) ? 1 : 0)
+            }
+        },
         sum("herald_inflight", .gauge, "Calls in flight.", \.calls),
         sum(
             "herald_limit_inflight", .gauge, "Calls in flight at most, as the latency of the backend allows.",

@@ -58,6 +58,10 @@ public enum Notice: Sendable, Equatable {
     case outageBegan(OutageReason)
     /// The backend has recovered.
     case outageEnded(OutageReason)
+    /// One push service refuses every call while another accepts calls: its calls wait, and nothing is lost.
+    case holdBegan(ServiceHold)
+    /// It accepts calls again, or nobody calls it any more.
+    case holdEnded(ServiceHold)
     /// The group's offset of a partition carries foreign or damaged metadata: it is ignored, and an earlier owner's
     /// work beyond the offset may be repeated.
     case foreignMetadata(topic: String, partition: Int32)

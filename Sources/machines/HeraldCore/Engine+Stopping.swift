@@ -8,6 +8,7 @@ extension Engine {
         let deadline = now.monotonic.advanced(by: timeout)
         lifecycle.stop(leaving: leaving, deadline: deadline)
         health.outage = nil
+        dropHolds()
         for index in events.slots.indices { stopWaiting(Int32(index), now: now) }
         dispatcher.forgetCalls()
         credentials.forgetCalls()
@@ -126,5 +127,6 @@ extension Engine {
         activations.removeAll()
         events.forgetOrder()
         health.outage = nil
+        dropHolds()
     }
 }

@@ -119,6 +119,7 @@ extension Engine {
         case .unrecorded: return .unrecordedOutcomes
         case nil: break
         }
+        if health.holds.held.contains(service) { return .pushServiceHeld }
         switch dispatcher.gate.bar(to: service, now: now.monotonic)?.bar {
         case .pause: return .backendPause
         case .limit: return .serviceLimit
@@ -178,6 +179,13 @@ extension Engine {
             let probe = callsHold(now: now) == nil ? nextProbeTime.map { max($0, now.monotonic) } : nil
             return .outage(
                 cause: outage.reason.word, since: outage.since, nextProbe: probe.map { now.wall($0) })
+        case .pushServiceHeld:
+            guard let hold = health.holds[Int(token.service)] else { return .nextTurn }
+            let probe =
+                hold.probe == nil && calls.hasRoomForProbe ? max(nextProbe(of: hold), now.monotonic) : nil
+            return .pushServiceHeld(
+                configuration.decoder.pushServices.names[hold.service], since: hold.since,
+                nextProbe: probe.map { now.wall($0) })
         case .unrecordedOutcomes:
             guard case .unrecorded(let since)? = callsHold(now: now) else { return .nextTurn }
             return .unrecordedOutcomes(since: now.wall(since))

@@ -33,6 +33,7 @@ import Synchronization
 /// | | ``CallTracker`` | calls under way, which of them hang, how many there may be |
 /// | | ``HangingUsers`` | the users whose calls hung |
 /// | | ``BackendHealth`` | the outage, and its causes |
+/// | | ``ServiceHolds`` | the push services that are held, and the evidence against each |
 /// | | ``Credentials`` | whether there are any, and which calls wait for new ones |
 /// | `Outbox/` | ``ProductionTable`` | records on their way |
 /// | | ``Committer`` | commits and transactions, and the outcomes that wait for one |
@@ -73,7 +74,7 @@ public struct Engine: ~Copyable, Sendable {
     var calls: CallTracker
     var hangingUsers: HangingUsers
     var health: BackendHealth
-    var credentials = Credentials()
+    var credentials: Credentials
 
     var productions: ProductionTable
     var committer: Committer
@@ -109,6 +110,7 @@ public struct Engine: ~Copyable, Sendable {
         userBackpressure = UserBackpressure(delays: configuration.retry.delays)
         dispatcher = Dispatcher(configuration: configuration, width: width)
         health = BackendHealth(configuration: configuration.live, width: width)
+        credentials = Credentials(width: width)
         productions = ProductionTable(slots: capacity)
         committer = Committer(configuration: configuration)
         refusals = TopicRefusals(topics: 2 + configuration.retryDelays.count)

@@ -23,9 +23,8 @@ struct FaultNightsTests {
             let told = try await night.verdict("push-service-failing", publishing: Self.both("n")) { state, sentence in
                 state == "bad" && sentence.hasPrefix("gcm delivers nothing") && sentence.contains("404")
             }
-            #expect(told.sentence.contains("100 % of gcm's calls are rejected"), "\(told.sentence)")
             let page = try await night.worker.page("/readyz")
-            #expect(page.status == 200 && page.text.contains("calls to gcm within the last minute were rejected"))
+            #expect(page.status == 200 && page.text.contains("push-service-failing"), "\(page.text)")
             let doctor = try await fixture.tool("doctor", "--only", "kafka")
             #expect(doctor.status == 1 && !doctor.output.contains("delivers, and warns: all"), "\(doctor.output)")
             let step = (told.answer["next"] as? [String: Any])?["sentence"] as? String ?? ""
@@ -43,6 +42,35 @@ struct FaultNightsTests {
             let resolved = try await fixture.dlq("resolve", "--where", "pns = 'gcm'", "--yes", "--note", "mended")
             #expect(resolved.status == 0, "\(resolved.output)")
             try await night.verdict("delivering", publishing: Self.both("w")) { state, _ in state == "good" }
+        }
+    }
+
+    @Test("All calls for wns get 403: it is held alone, said once, and all that waits is delivered after the repair")
+    func refusedWhole() async throws {
+        try await Night.run(Fixture.Plan()) { night in
+            let fixture = night.fixture
+            let all = { (round: Int) in
+                ["apns", "gcm", "wns"].map {
+                    Publication(id: "n\(round)-\($0)", user: "n-\(round)-\($0)", pns: [$0])
+                }
+            }
+            fixture.backend.misbehave([.status(403) { $0.pns = "wns" }])
+            let told = try await night.verdict("push-service-failing", publishing: all) { state, sentence in
+                state == "bad" && sentence.contains("wns is held since") && sentence.contains("403")
+            }
+            #expect(!told.sentence.contains("apns"), "\(told.sentence)")
+            let page = try await night.worker.page("/readyz")
+            #expect(page.status == 200 && page.text.contains("wns is held since"), "\(page.text)")
+            let metrics = try await night.worker.metrics()
+            #expect(metrics["herald_push_service_held{pns=\"wns\"}"] == 1)
+            #expect(!metrics.contains { $0.key.hasPrefix("herald_outage{") && $0.value != 0 })
+            let doctor = try await fixture.tool("doctor", "--only", "kafka")
+            #expect(doctor.output.contains("wns's app, credentials and certificate"), "\(doctor.output)")
+
+            fixture.backend.misbehave([])
+            try await night.verdict("delivering", publishing: nil) { state, _ in state == "good" }
+            let dead = try fixture.results.filter { $0.outcome == "dead-lettered" }.count
+            #expect(dead < 8, "\(dead) dead letters")
         }
     }
 

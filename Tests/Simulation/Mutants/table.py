@@ -609,9 +609,9 @@ MUTANTS = [
     Mutant(
         "a call that fails in an outage because of the breaker counts",
         "BackendHealth.swift",
-        "case .transient, .throttled, .unanswered: return outage.reason == .breaker || isProbe",
-        "case .unanswered: return isProbe\n"
-        "        case .transient, .throttled: return outage.reason == .breaker || isProbe",
+        "case .transient, .throttled, .unanswered: self == .breaker || isProbe",
+        "case .unanswered: isProbe\n"
+        "        case .transient, .throttled: self == .breaker || isProbe",
     ),
     Mutant(
         "a call that may have arrived, and must not be repeated, is repeated",
@@ -660,7 +660,7 @@ MUTANTS = [
     Mutant(
         "few users look like a wrong path",
         "DeadLetterBreaker.swift",
-        "bad >= min(max(Self.fewestUsers, rule.of / 4), (rule.of + 1) / 2)",
+        "bad >= Self.users(of: rule)",
         "bad >= 1",
     ),
     Mutant(
@@ -703,8 +703,8 @@ MUTANTS = [
     Mutant(
         "what is wanted of a campaign is called although it does not run",
         "Engine+Calls.swift",
-        "if stopsForCampaign(slot, service, now: now) || defers(",
-        "if defers(",
+        "if stopsForCampaign(slot, service, now: now) || waitsForHold(",
+        "if waitsForHold(",
     ),
     Mutant(
         "calls that wait already are made although their campaign does not run any more",
@@ -738,14 +738,48 @@ MUTANTS = [
     Mutant(
         "one user who is refused blames the credentials at once",
         "Engine+Credentials.swift",
-        "guard credentials.areRefusedInRow, credentials.suspects.count >= most, suspectUsers.count >= most else {",
-        "guard most > 0 else {",
+        "guard users >= most, witnesses.isSubset(of: refusing) else { return }",
+        "guard users > 0 else { return }",
     ),
     Mutant(
         "users who are refused twice blame the credentials, whoever is accepted among them",
+        "Engine+Credentials.swift",
+        "guard users >= most, witnesses.isSubset(of: refusing) else { return }",
+        "",
+    ),
+    Mutant(
+        "one user who is refused holds a push service",
         "Credentials.swift",
-        "var areRefusedInRow: Bool { inRow >= Self.mostSuspects }",
-        "var areRefusedInRow: Bool { true }",
+        "return row.count >= most && services[service].refusedAgain.count >= most ? row : nil",
+        "return row.isEmpty || most == 0 ? nil : row",
+    ),
+    Mutant(
+        "a hold of a push service never ends",
+        "Engine+Holds.swift",
+        "if health.holds[service]?.judgeProbe(result, now: now.monotonic) == true {",
+        "if health.holds[service]?.judgeProbe(result, now: now.monotonic) == nil {",
+        scenario="serviceRefusals=3",
+    ),
+    Mutant(
+        "a hold of a push service holds the others",
+        "CallGate.swift",
+        "guard isLimited else { return closed.isEmpty ? .all : waiting.subtracting(closed) }",
+        "guard isLimited else { return closed.isEmpty ? .all : PushServiceSet() }",
+        scenario="serviceRefusals=3",
+    ),
+    Mutant(
+        "a hold's probe without an answer counts",
+        "ServiceHold.swift",
+        "default: reason.explains(result, status: status, isProbe: isProbe)",
+        "default: reason.explains(result, status: status, isProbe: false)",
+        scenario="serviceRefusals=3",
+    ),
+    Mutant(
+        "a hold has all of its calls as probes",
+        "ServiceHold.swift",
+        "        probe = token\n        probes += 1\n",
+        "        probes += 1\n",
+        scenario="serviceRefusals=3",
     ),
     Mutant(
         "refusals that come as often at a lower rate are tried once more",

@@ -122,6 +122,16 @@ extension Scenario {
         invalidEvents = choices.pick([0, 0, 0, 5_000, 50_000], for: "invalidEvents")
     }
 
+    /// A while in which a push service refuses every call.
+    func anyServiceRefusal(_ number: Int) -> SimulatedBackend.Refusal {
+        let choices = Choices(seed: seed)
+        let from = Simulation.start + choices.between(0, 20_000, for: "serviceRefusal.from.\(number)")
+        return SimulatedBackend.Refusal(
+            service: choices.below(3, for: "serviceRefusal.service.\(number)"),
+            status: choices.pick([401, 403, 403, 404, 410], for: "serviceRefusal.status.\(number)"),
+            during: from..<from + choices.between(1_000, 60_000, for: "serviceRefusal.length.\(number)"))
+    }
+
     private mutating func chooseCampaigns(_ choices: Choices) {
         campaignShare = choices.pick([0, 0, 300_000, 300_000, 1_000_000], for: "campaignShare")
         campaignChanges = choices.below(8, for: "campaignChanges")
@@ -133,6 +143,7 @@ extension Scenario {
         hasStorms = !choices.once(in: 4, for: "hasStorms")
         connectionLosses = choices.pick([0, 0, 20_000, 300_000], for: "connectionLosses")
         isBackendCalm = choices.once(in: 8, for: "isBackendCalm")
+        serviceRefusals = choices.pick([0, 0, 1, 3], for: "serviceRefusals")
         forbidden = choices.once(in: 2, for: "forbidden") ? [3] : []
         hanging = hasStorms && choices.once(in: 3, for: "hanging") ? [1] : []
     }

@@ -68,6 +68,7 @@ extension Scenario {
         ("pauseIfFailures", .optional(\.pauseIfFailures)),
         // The backend.
         ("hasStorms", .flag(\.hasStorms)), ("storm", .storm(\.storm)), ("isBackendCalm", .flag(\.isBackendCalm)),
+        ("serviceRefusals", .count(\.serviceRefusals, 0)),
         ("connectionLosses", .count(\.connectionLosses, 0)), ("hanging", .users(\.hanging)),
         ("forbidden", .users(\.forbidden)),
         // Settings.

@@ -140,6 +140,8 @@ package struct Scenario: Sendable {
     /// The kind of each storm; any without it.
     var storm: SimulatedBackend.Storm?
     package var isBackendCalm = false
+    /// The number of times that a push service refuses every call for a while.
+    package var serviceRefusals = 0
     /// Users whose calls hang for ever, and users that are refused.
     package var hanging: Set<Int> = []
     package var forbidden: Set<Int> = [3]
@@ -261,6 +263,7 @@ package struct Scenario: Sendable {
         publisherFaults = 0
         publisherKills = 0
         hasStorms = false
+        serviceRefusals = 0
         isBackendCalm = true
         forbidden = []
         hasPlainEvents = true

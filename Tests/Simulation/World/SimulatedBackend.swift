@@ -39,7 +39,16 @@ struct SimulatedBackend {
             transient: 0, throttled: 0, rejected: 0, timeout: 0, reset: 0, throttledForbidden: 0, oversized: 0)
     }
 
+    /// A push service that refuses every call for a while.
+    struct Refusal: Sendable {
+        var service: Int
+        var status: Int
+        /// The moments (milliseconds).
+        var during: Range<Int64>
+    }
+
     var weather = Weather()
+    var refusals: [Refusal] = []
     /// These users are refused with 403 whatever the password.
     var forbidden: Set<Int> = []
     /// Every call for these users hangs until its deadline.
@@ -52,7 +61,9 @@ struct SimulatedBackend {
     private var nextTaken: Int64 = 0
 
     /// The result of a call and its duration (milliseconds).
-    mutating func answer(user: Int, now: Int64, chance: inout Chance) -> (result: CallResult, after: Int64) {
+    mutating func answer(
+        user: Int, service: Int, now: Int64, chance: inout Chance
+    ) -> (result: CallResult, after: Int64) {
         let latency = chance.between(1, 80)
         if weather.isUnreachable { return (CallResult(failure: .nameNotFound), latency) }
         if let capacity = weather.capacity, !takes(capacity, now: now) {
@@ -69,6 +80,9 @@ struct SimulatedBackend {
             return (CallResult(status: 401), chance.below(4) == 0 ? chance.between(80, 3_000) : latency)
         }
         if weather.pathIsWrong { return (CallResult(status: 404, detail: "no such path"), latency) }
+        if let refusal = refusals.first(where: { $0.service == service && $0.during.contains(now) }) {
+            return (CallResult(status: refusal.status), latency)
+        }
         if forbidden.contains(user) { return (CallResult(status: 403), latency) }
         if hanging.contains(user) { return (CallResult(failure: .timeout, mayHaveArrived: true), Self.timeout) }
         var rest = chance.below(1_000)

@@ -62,7 +62,8 @@ extension SimulatedWorker {
     private func answer(_ token: CallToken, _ record: LogRecord) -> (result: CallResult, after: Int64) {
         guard let trouble = simulation.trouble else {
             var chance = Chance(seed: simulation.chance[.backend].bits())
-            return simulation.backend.answer(user: record.user, now: simulation.now, chance: &chance)
+            return simulation.backend.answer(
+                user: record.user, service: Int(token.service), now: simulation.now, chance: &chance)
         }
         let calls = duty(record, token).map { simulation.checkers.duties[$0].calls } ?? 0
         return trouble.answer(user: record.user, event: record.event, service: Int(token.service), attempt: calls)
@@ -154,7 +155,7 @@ extension SimulatedWorker {
             let wasCounted = counted.contains(token)
             let duty = currentDuty(token)
             let before = duty.map { simulation.checkers.duties[$0] }
-            let isProbe = probes.contains(token)
+            let isProbe = probes.contains(token) || lane.engine.holds.contains { $0.isProbe(token) }
             let isCurrent = lane.engine.slot(token.slot.index).generation == token.slot.generation
             note(token, result)
             var call = EndedCall(judged(result, by: statuses), at: now.monotonic)
@@ -172,6 +173,11 @@ extension SimulatedWorker {
         let failedForNow =
             meaning(result) == .transient
             || [.timeout, .reset, .refused, .brokenHTTP].contains(result.failure) && !isUnanswered(result)
+        // A push service that is held alone: its probe proved nothing, or its calls are rejected as before.
+        if let status = heldStatus(token) {
+            if meaning(result) == .rejected, result.status == status, !lane.engine.isRejected(token) { return true }
+            if failedForNow, isProbe { return true }
+        }
         return switch lane.engine.outage?.reason {
         case .breaker: failedForNow
         case .deadLetterBreaker: failedForNow && isProbe || result.status == lane.engine.outage?.status
@@ -183,6 +189,11 @@ extension SimulatedWorker {
                 && (!lane.engine.isConsuming || lane.engine.isSuspended(token))
         default: false
         }
+    }
+
+    /// The status with which the call's push service refuses everybody, while it is held.
+    private func heldStatus(_ token: CallToken) -> Int? {
+        lane.engine.holds.first { $0.service == Int(token.service) }?.status
     }
 
     /// Whether an unanswered call may not be repeated.

@@ -242,7 +242,7 @@ extension SimulatedWorker: SimulatedIO, TransactionalProcess {
                 simulation.checkers.fail("\(process) says that another process writes under its name, and none does")
             }
         // The credentials may be accepted again: earlier calls are no evidence about later ones.
-        case .outageEnded: credentialsChangedAt = simulation.now
+        case .outageEnded, .holdEnded: credentialsChangedAt = simulation.now
         case .passedOver(let passed):
             let partition = TopicPartition(topic: passed.topic, partition: passed.partition)
             let newest = lane.engine.index(of: passed.partition, in: passed.topic).flatMap {
@@ -252,7 +252,7 @@ extension SimulatedWorker: SimulatedIO, TransactionalProcess {
             if passed.cause == .foreign, unnoticed.removeValue(forKey: place(partition)) != passed.stood {
                 simulation.checkers.fail("\(process) says of another program's offsets what is not so: \(passed)")
             }
-        case .outageBegan, .foreignMetadata, .recordRefused: break
+        case .outageBegan, .holdBegan, .foreignMetadata, .recordRefused: break
         }
     }
 

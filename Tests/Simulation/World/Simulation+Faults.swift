@@ -160,6 +160,7 @@ extension Simulation {
     /// no proof of a working backend: without a pardon an outage would last for ever.
     func pardon() {
         backend.forbidden = []
+        backend.refusals = []
         if scenario.hasStorms { backend.hanging = [] }
         trouble?.isOn = false
     }

@@ -97,6 +97,7 @@ package final class Simulation {
         checkers = Checkers(scenario, topics: topics)
         backend.forbidden = scenario.forbidden
         backend.hanging = scenario.hanging
+        for number in 0..<scenario.serviceRefusals { backend.refusals.append(scenario.anyServiceRefusal(number)) }
         trouble = scenario.trouble
         if scenario.isBackendCalm { backend.weather = .calm }
         for index in 0..<scenario.workers { workers.append(SimulatedWorker(index: index, simulation: self)) }

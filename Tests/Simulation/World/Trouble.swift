@@ -100,8 +100,7 @@ package struct Trouble: Sendable {
         let choices = Choices(seed: seed)
         self.seed = seed
         shape = choices.pick(Self.shapes, for: "trouble.shape")
-        let mayHitService = if case .status(403, _) = shape { false } else { true }
-        let hitsService = mayHitService && choices.once(in: 6, for: "trouble.hitsService")
+        let hitsService = choices.once(in: 6, for: "trouble.hitsService")
         service = hitsService ? choices.below(3, for: "trouble.service") : nil
         // Near a half of all calls it cannot be distinguished from a wrong path.
         let shares =

@@ -2,7 +2,8 @@ extension WaitReason {
     /// A kind of reason, by its place among all.
     public enum Kind: UInt8, WaitKind {
         case calling, nextTurn, behindUser, behindPartition, behindSame, sameUnderWay, notBefore, retryDue, quickRetry
-        case campaignPaused, credentialsRenewal, credentialsDoubt, outage, unrecordedOutcomes, stoodStill
+        case campaignPaused, credentialsRenewal, credentialsDoubt, outage, pushServiceHeld
+        case unrecordedOutcomes, stoodStill
         case backendPause, serviceLimit, totalLimit, learnedLimit, callsInFlight, otherPushServices, stopping
         case unacknowledged, transaction, transactionEnds, producer, recordRefused
 
@@ -44,6 +45,9 @@ extension WaitReason {
             .init(
                 "outage", "the end of an outage", end: "a probe that gets through; /readyz says what to do", "outages",
                 "backend.statuses", "herald doctor"),
+            .init(
+                "push-service-held", "its push service, which refuses every call while others are accepted",
+                end: "a probe that gets through; /readyz says what to do", "backend.statuses", "herald doctor"),
             .init(
                 "unrecorded-outcomes", "a commit: outcomes have waited for one too long",
                 end: "a commit; /readyz says why there is none", "delivery.maxUnrecorded", "herald doctor"),

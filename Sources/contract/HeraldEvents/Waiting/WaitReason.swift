@@ -139,6 +139,16 @@ extension WaitReason {
                 + behind("; the next probe is due at ", nextProbe))
     }
 
+    /// Its push service refuses every call while others are accepted: nothing but probes is called there.
+    ///
+    /// The next probe is due at this moment; `nil` while one is under way.
+    public static func pushServiceHeld(_ pushService: String, since: WallTime, nextProbe: WallTime?) -> Self {
+        Self(
+            .pushServiceHeld, since: since, until: nextProbe,
+            "waits because \(pushService) refuses every call since \(text(since)), and others are accepted"
+                + behind("; the next probe is due at ", nextProbe))
+    }
+
     /// Outcomes of calls wait for their commit since this moment, which is longer than calls may go on without.
     public static func unrecordedOutcomes(since: WallTime) -> Self {
         Self(

@@ -25,6 +25,8 @@ struct BackendHealth: Sendable {
     }
     /// Whether only probes are called: read on every event's way, where ``outage`` is too large to read.
     private(set) var isInOutage = false
+    /// The push services that are held alone.
+    var holds: ServiceHolds
     private var rule: BreakerRule
     private var breaker: Breaker
     private var deadLetterBreaker: DeadLetterBreaker
@@ -34,6 +36,7 @@ struct BackendHealth: Sendable {
         rule = configuration.breaker
         breaker = Breaker(rule: rule, width: width, classes: 1)
         deadLetterBreaker = DeadLetterBreaker(rule: configuration.deadLetterBreaker)
+        holds = ServiceHolds(width: width)
     }
 
     /// Begins an assignment with this many classes of calls.
@@ -51,12 +54,7 @@ struct BackendHealth: Sendable {
     /// Whether these settings would not begin the current outage: its breaker is off, its status makes no dead letters,
     /// or its status has a meaning of its own.
     func isUnfounded(by live: LiveConfiguration) -> Bool {
-        guard let outage else { return false }
-        return switch outage.reason {
-        case .breaker: !live.breaker.isOn
-        case .deadLetterBreaker: !live.deadLetterBreaker.isOn || live.statuses[outage.status] != .rejected
-        default: outage.status != 0 && live.statuses.isChanged(outage.status)
-        }
+        outage.map { $0.reason.isUnfounded(by: live, status: $0.status) } ?? false
     }
 
     /// Whether this call is the outage's probe.
@@ -124,18 +122,27 @@ extension BackendHealth {
     }
 
     /// Judges a probe: any status that shows the cause to be gone ends the outage; a missing answer proves nothing.
-    mutating func judgeProbe(_ result: borrowing CallResult, ofClass number: Int, now: Moment) -> Judgement {
-        guard let reason = outage?.reason else { return .unwell }
-        var isWell = false
-        switch result.verdict {
-        case .credentials: outage?.goOn(for: .credentials, status: 0)
-        case .outage(let reason): outage?.goOn(for: reason, status: result.status)
-        case .unanswered, .oversized: break
-        case .transient, .throttled: isWell = reason != .breaker && reason != .deadLetterBreaker
-        case .rejected: isWell = reason != .deadLetterBreaker || outage?.status != result.status
-        case .delivered: isWell = true
+    ///
+    /// - Parameter service: its push service; one that is held says nothing about others by what it is held for.
+    mutating func judgeProbe(
+        _ result: borrowing CallResult, ofClass number: Int, to service: Int, now: Moment
+    ) -> Judgement {
+        guard let outage, case let reason = outage.reason else { return .unwell }
+        let saysNothing =
+            holds[service]?.waits(for: result, isProbe: false) == true
+            && (result.verdict == .credentials || reason == .deadLetterBreaker)
+        if !saysNothing {
+            if reason.isRefuted(by: result, status: outage.status) { return .well }
+            switch result.verdict {
+            case .credentials: self.outage?.goOn(for: .credentials, status: 0)
+            case .outage(let reason): self.outage?.goOn(for: reason, status: result.status)
+            case .delivered, .rejected, .transient, .throttled, .unanswered, .oversized: break
+            }
         }
-        if isWell { return .well }
+        return probeFailed(ofClass: number, for: reason, now: now)
+    }
+
+    private mutating func probeFailed(ofClass number: Int, for reason: OutageReason, now: Moment) -> Judgement {
         outage?.probeFailed(ofClass: number, now: now.monotonic)
         guard outage?.reason != reason else { return .unwell }
         outage?.since = now.wall
@@ -147,11 +154,40 @@ extension BackendHealth {
     /// probe.
     func waits(for result: borrowing CallResult, isProbe: Bool) -> Bool {
         guard isInOutage, let outage else { return false }
+        return outage.reason.explains(result, status: outage.status, isProbe: isProbe)
+    }
+}
+
+// MARK: What a reason says of a call, for an outage as for a hold
+
+extension OutageReason {
+    /// Whether the result of a probe shows the cause to be gone.
+    func isRefuted(by result: borrowing CallResult, status: Int) -> Bool {
         switch result.verdict {
-        case .delivered, .credentials, .oversized: return false
-        case .outage: return true
-        case .transient, .throttled, .unanswered: return outage.reason == .breaker || isProbe
-        case .rejected: return outage.reason == .deadLetterBreaker && outage.status == result.status
+        case .credentials, .outage, .unanswered, .oversized: false
+        case .transient, .throttled: self != .breaker && self != .deadLetterBreaker
+        case .rejected: self != .deadLetterBreaker || status != result.status
+        case .delivered: true
+        }
+    }
+
+    /// Whether a call failed by the cause, or was a probe that proves nothing.
+    func explains(_ result: borrowing CallResult, status: Int, isProbe: Bool) -> Bool {
+        switch result.verdict {
+        case .delivered, .credentials, .oversized: false
+        case .outage: true
+        case .transient, .throttled, .unanswered: self == .breaker || isProbe
+        case .rejected: self == .deadLetterBreaker && status == result.status
+        }
+    }
+
+    /// Whether these settings would not begin it: its breaker is off, its status makes no dead letters, or its status has
+    /// a meaning of its own.
+    func isUnfounded(by live: LiveConfiguration, status: Int) -> Bool {
+        switch self {
+        case .breaker: !live.breaker.isOn
+        case .deadLetterBreaker: !live.deadLetterBreaker.isOn || live.statuses[status] != .rejected
+        default: status != 0 && live.statuses.isChanged(status)
         }
     }
 }

@@ -27,6 +27,8 @@ struct CallGate: Sendable {
     private var refusedUsers = RecentUsers(places: 8_192)
     /// Whether answers that are evidence about a rate are held.
     private var holdsAnswers = false
+    /// The push services that are held: they are not open for anything but their probes.
+    var closed = PushServiceSet()
     /// Whether any call may have to wait.
     private(set) var isLimited = false
 
@@ -46,12 +48,12 @@ struct CallGate: Sendable {
         updateLimited()
     }
 
-    /// The push services among `waiting` that may be called now; all of them when there is no limit.
+    /// The push services among `waiting` that may be called now; all of them when there is no limit and no hold.
     mutating func open(_ waiting: PushServiceSet, now: MonotonicTime) -> PushServiceSet {
-        guard isLimited else { return .all }
+        guard isLimited else { return closed.isEmpty ? .all : waiting.subtracting(closed) }
         if let total, total.opens > now { return PushServiceSet() }
         var open = PushServiceSet()
-        for service in waiting {
+        for service in waiting.subtracting(closed) {
             if opening(of: service) <= now {
                 open.insert(service)
             } else if let borne = services[service].borne, borne.opens > now {
@@ -95,6 +97,14 @@ struct CallGate: Sendable {
 
     /// Notes that this push service is in use.
     mutating func noteUse(_ service: Int, now: MonotonicTime) { services[service].lastUse = now }
+
+    /// The push services that were in use within the last ten seconds.
+    func inUse(now: MonotonicTime) -> PushServiceSet {
+        let recent = now.advanced(by: -DeadLetterBreaker.excuseTime)
+        var inUse = PushServiceSet()
+        for service in services.indices where services[service].lastUse > recent { inUse.insert(service) }
+        return inUse
+    }
 
     /// Counts a call.
     mutating func take(_ service: Int, now: MonotonicTime) {

@@ -98,6 +98,15 @@ struct CallQueue: Sendable {
         }
     }
 
+    /// Removes the calls to a push service, and returns them.
+    mutating func removeAll(toService service: Int) -> [CallToken] {
+        var removed: [CallToken] = []
+        for number in weights.indices {
+            while let token = take(number, service) { removed.append(token) }
+        }
+        return removed
+    }
+
     mutating func removeAll() {
         for index in rings.indices { rings[index].removeAll() }
         for number in weights.indices {

@@ -14,6 +14,9 @@ struct DeadLetterBreaker: Sendable {
     /// The time within which another call must get through, so that a source known to be bad does not count.
     static let excuseTime: Milliseconds = .seconds(10)
 
+    /// The number of users that a rule takes for no chance.
+    static func users(of rule: BreakerRule) -> Int { min(max(fewestUsers, rule.of / 4), (rule.of + 1) / 2) }
+
     private struct Answer: Sendable {
         /// The status that rejects; 0 for an accepting answer.
         var status: UInt16
@@ -96,7 +99,7 @@ struct DeadLetterBreaker: Sendable {
         let bad = answers.count { $0.status == status }
         // With few users the places are never full.
         if inARow >= rule.of {
-            return rule.share <= 1 && bad >= min(max(Self.fewestUsers, rule.of / 4), (rule.of + 1) / 2)
+            return rule.share <= 1 && bad >= Self.users(of: rule)
         }
         guard answers.count == rule.of, Double(bad) >= rule.share * Double(answers.count) else { return false }
         var sources: [UInt64: (answers: Int, bad: Int)] = [:]

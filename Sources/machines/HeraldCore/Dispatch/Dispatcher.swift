@@ -74,7 +74,10 @@ extension Dispatcher {
     /// The time at which the first of them may be called; `nil` without any.
     var opens: MonotonicTime? {
         if queue.isEmpty { return nil }
-        return gate.isLimited ? gate.opens(queue.services) : .distantPast
+        guard gate.isLimited || !gate.closed.isEmpty else { return .distantPast }
+        let services = queue.services.subtracting(gate.closed)
+        if services.isEmpty { return nil }
+        return gate.isLimited ? gate.opens(services) : .distantPast
     }
 
     /// Notes that a call begins; true when others may have to wait for it.

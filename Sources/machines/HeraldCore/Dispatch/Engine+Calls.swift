@@ -12,6 +12,7 @@ extension Engine {
             while let id = activations.popFirst() {
                 if events.isCurrent(id) { activate(id.index, now: now) }
             }
+            probeHolds(now: now)
             startCalls(now: now)
         } while !activations.isEmpty
     }
@@ -43,7 +44,11 @@ extension Engine {
             events.giveBack(index)
             return
         }
-        if stopsForCampaign(slot, service, now: now) || defers(slot, service, now: now) { return }
+        if stopsForCampaign(slot, service, now: now) || waitsForHold(slot, service, now: now)
+            || defers(slot, service, now: now)
+        {
+            return
+        }
         events.want(index)
         dispatcher.queue.append(events.token(slot, service), toClass: callClass(of: slot))
         noteCandidate(slot, service)
@@ -97,13 +102,20 @@ extension Engine {
         events.endCall(token, result)
         let isProbe = health.isProbe(token)
         if isProbe { judgeProbe(slot, service, result, now: now) }
+        let isHoldProbe = health.holds.isProbe(token)
+        if isHoldProbe { judgeHoldProbe(slot, service, result, now: now) }
         learn(slot, service, result, now: now)
         if result.verdict.showsAcceptance {
-            credentials.noteAccepted(by: events.services[index].sequence)
-            if !credentials.suspects.isEmpty { clearSuspects(now: now) }
+            credentials.noteAccepted(by: events.services[index].sequence, service)
+            if credentials.suspectServices.contains(service) { clearSuspects(now: now) }
         }
         if health.waits(for: result, isProbe: isProbe), !isLost(result) {
             want(slot, service, now: now)
+        } else if health.holds.held.contains(service), !isLost(result),
+            health.holds[service]?.waits(for: result, isProbe: isHoldProbe) == true
+        {
+            if result.verdict == .credentials { events.noteRefused(index, at: calls.sequence) }
+            if !waitsForHold(slot, service, isProbe: isHoldProbe, now: now) { want(slot, service, now: now) }
         } else {
             settle(slot, service, result, now: now, entropy: entropy)
         }
@@ -164,7 +176,9 @@ extension Engine {
             dispatcher.gate.answered(service, call, now: now.monotonic)
             let source = result.verdict == .delivered ? sourceOfEvidence(slot, service) : nil
             health.passed(at: placeOfEvidence(slot, service), deliveredOf: source, now: now)
-            if source != nil { campaigns.passed(events[slot].campaign, now: now.monotonic) }
+            guard source != nil else { break }
+            campaigns.passed(events[slot].campaign, now: now.monotonic)
+            health.holds.delivered(state.sequence, by: service, sender: senderHash(of: slot), now: now.monotonic)
         case .credentials, .outage, .oversized: break
         }
     }

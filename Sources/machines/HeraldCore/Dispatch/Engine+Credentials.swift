@@ -25,6 +25,7 @@ extension Engine {
             probe(now: now)
         case .nameNotFound, .breaker, .deadLetterBreaker, nil: break
         }
+        probeHoldsSoon(where: { $0.reason == .credentials }, now: now)
         callSuspectsAgain(now: now)
         run(now: now)
     }
@@ -43,7 +44,8 @@ extension Engine {
     /// Handles 401 and 403.
     ///
     /// One refusal may be chance, or an expired token: the credentials are renewed and the call is repeated. A second
-    /// refusal is this event's own fault if a call sent after its first refusal is accepted, perhaps a moment later.
+    /// refusal is this event's own fault if a call to its push service sent after its first refusal is accepted, perhaps
+    /// a moment later; or if no more than a few users of its push service are refused, and another one accepts a call.
     /// Otherwise the credentials are at fault, and everything waits.
     ///
     /// Only calls *sent* later count, because answers to calls from before a password change still come in. For the
@@ -55,12 +57,17 @@ extension Engine {
             callOnceMore(slot, service, now: now)
             return
         }
-        if before != 0 && credentials.wereAccepted(after: before) {
+        if before != 0 && credentials.wereAccepted(after: before, by: service) {
             reject(slot, service, result, now: now)
             return
         }
         let token = events.token(slot, service)
-        if before == 0 { credentials.noteRefused(events.services[index].sequence) }
+        let sender = senderHash(of: slot)
+        if !health.holds.held.contains(service), !health.holds.excuses(sender, service, now: now.monotonic) {
+            credentials.noteRefused(
+                events.services[index].sequence, service, user: events[slot].userHash, sender: sender,
+                isFirst: before == 0)
+        }
         guard !health.isInOutage, case .assigned = membership else {
             events.noteRefused(index, at: calls.sequence)
             beginOutage(.credentials, now: now)
@@ -79,23 +86,56 @@ extension Engine {
     private mutating func suspect(_ token: CallToken, _ result: CallResult, now: Moment) {
         credentials.suspect(SuspectCall(token: token, result: result))
         schedule(.suspect(token), after: Self.suspectPatience, now: now)
+        judgeRefusals(now: now)
+        if isSuspect(token) { holdForRefusals(by: Int(token.service), status: result.status, now: now) }
+    }
+
+    /// Holds a push service that refuses everybody while another one speaks for the credentials: it accepted a call
+    /// since, or is in use and has refused nobody.
+    private mutating func holdForRefusals(by service: Int, status: Int, now: Moment) {
+        guard let row = credentials.rowOfRefusals(by: service) else { return }
+        let own = PushServiceSet(index: service).union(health.holds.held)
+        let witnesses = dispatcher.gate.inUse(now: now.monotonic).subtracting(credentials.refusing.services)
+        guard credentials.wereAccepted(after: row.first) || !witnesses.subtracting(own).isEmpty,
+            beginHold(of: service, .credentials, status: status, sender: row.sender, now: now)
+        else { return }
+        credentials.forgetRefusals(by: service)
+        callSuspectsAgain(to: service, now: now)
+    }
+
+    /// Blames the credentials when too many users are refused, and no other push service can speak for them.
+    private mutating func judgeRefusals(now: Moment) {
         let most = Credentials.mostSuspects
-        guard credentials.areRefusedInRow, credentials.suspects.count >= most, suspectUsers.count >= most else {
-            return
-        }
+        guard credentials.suspects.count >= most, suspectUsers.count >= most else { return }
+        let (refusing, users) = credentials.refusing
+        // One push service alone is the cause until another one's calls are refused too.
+        let witnesses = refusing.count > 1 ? servicesUnderWay : dispatcher.gate.inUse(now: now.monotonic)
+        guard users >= most, witnesses.isSubset(of: refusing) else { return }
         blameCredentials(now: now)
+    }
+
+    /// The push services with calls under way that do not hang.
+    private var servicesUnderWay: PushServiceSet {
+        var services = PushServiceSet()
+        events.forEachPresent { slot in
+            for service in events[slot].open {
+                let state = events.services[events.place(slot, service)]
+                if state.phase == .calling, !state.isHanging { services.insert(service) }
+            }
+        }
+        return services
     }
 
     private var suspectUsers: Set<UInt64> {
         Set(credentials.suspects.filter { isSuspect($0.token) }.map { events[$0.token.slot.index].userHash })
     }
 
-    /// Notes that the credentials were accepted: suspects first refused before that call began were refused because of
-    /// their users.
+    /// Notes that a push service accepted the credentials: its suspects first refused before that call began were refused
+    /// because of their users.
     mutating func clearSuspects(now: Moment) {
         for suspect in credentials.takeSuspects() where isSuspect(suspect.token) {
             let (slot, service) = (suspect.token.slot.index, Int(suspect.token.service))
-            if credentials.wereAccepted(after: events.services[events.place(slot, service)].refusedAt) {
+            if credentials.wereAccepted(after: events.services[events.place(slot, service)].refusedAt, by: service) {
                 reject(slot, service, suspect.result, now: now)
             } else {
                 credentials.suspect(suspect)
@@ -103,10 +143,20 @@ extension Engine {
         }
     }
 
-    /// Handles a suspect for which no call has shown in time that the credentials are accepted.
+    /// Handles a suspect for which no call has shown in time that its push service accepts the credentials.
     mutating func suspectIsDue(_ token: CallToken, now: Moment) {
-        guard credentials.suspects.contains(where: { $0.token == token }), isSuspect(token) else { return }
-        blameCredentials(now: now)
+        guard let suspect = credentials.suspects.first(where: { $0.token == token }), isSuspect(token) else { return }
+        let (slot, service) = (token.slot.index, Int(token.service))
+        holdForRefusals(by: service, status: suspect.result.status, now: now)
+        guard isSuspect(token) else { return }
+        if credentials.wereAccepted(after: events.services[events.place(slot, service)].refusedAt) {
+            credentials.clear(token)
+            reject(slot, service, suspect.result, now: now)
+        } else if !servicesUnderWay.subtracting(PushServiceSet(index: service)).isEmpty {
+            schedule(.suspect(token), after: Self.suspectPatience, now: now)
+        } else {
+            blameCredentials(now: now)
+        }
     }
 
     private mutating func blameCredentials(now: Moment) {
@@ -116,10 +166,14 @@ extension Engine {
         callSuspectsAgain(now: now)
     }
 
-    /// Repeats each call that was refused twice, and judges it by the result.
-    mutating func callSuspectsAgain(now: Moment) {
+    /// Repeats each call that was refused twice, to one push service or all, and judges it by the result.
+    mutating func callSuspectsAgain(to service: Int? = nil, now: Moment) {
         for suspect in credentials.takeSuspects() where isSuspect(suspect.token) {
-            callOnceMore(suspect.token.slot.index, Int(suspect.token.service), now: now)
+            if let service, Int(suspect.token.service) != service {
+                credentials.suspect(suspect)
+            } else {
+                callOnceMore(suspect.token.slot.index, Int(suspect.token.service), now: now)
+            }
         }
     }
 

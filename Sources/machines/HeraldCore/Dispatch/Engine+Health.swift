@@ -22,7 +22,7 @@ extension Engine {
 
     /// Judges the outage's probe.
     mutating func judgeProbe(_ slot: Int32, _ service: Int, _ result: CallResult, now: Moment) {
-        switch health.judgeProbe(result, ofClass: callClass(of: slot), now: now) {
+        switch health.judgeProbe(result, ofClass: callClass(of: slot), to: service, now: now) {
         case .well: endOutage(source: result.verdict == .delivered ? sourceOfEvidence(slot, service) : nil, now: now)
         case .unwell: break
         case .unwellBecause(let reason): actions.append(.notice(.outageBegan(reason)))
@@ -35,7 +35,7 @@ extension Engine {
         if let isHeld = holdsCampaign(of: slot, status, now: now) { return isHeld }
         let source = sourceOfEvidence(slot, service)
         guard health.rejected(status: status, user: events[slot].userHash, source: source, now: now.monotonic)
-        else { return false }
+        else { return holdsForRejections(slot, service, status, now: now) }
         beginOutage(.deadLetterBreaker, status: status, source: source, now: now)
         return true
     }
@@ -53,8 +53,12 @@ extension Engine {
     /// A source for the dead-letter breaker: the same `source`, or the same campaign, in the same topic and for the same
     /// push service.
     func sourceOfEvidence(_ slot: Int32, _ service: Int) -> UInt64 {
+        senderHash(of: slot) &+ UInt64(callClass(of: slot) * events.width + service) &* 0x9E37_79B9_7F4A_7C15
+    }
+
+    /// The hash of the event's campaign, or else of its `source`.
+    func senderHash(of slot: Int32) -> UInt64 {
         let campaign = events[slot].campaign
-        return (campaign == 0 ? events[slot].sourceHash : campaign)
-            &+ UInt64(callClass(of: slot) * events.width + service) &* 0x9E37_79B9_7F4A_7C15
+        return campaign == 0 ? events[slot].sourceHash : campaign
     }
 }

@@ -8,7 +8,7 @@ public import HeraldTime
 /// | limits per second | the latest call counts; learned limits stay |
 /// | calls in flight | calls beyond a lower limit end normally before others begin; a higher one has room at once |
 /// | statuses | they apply to later answers; decisions stay |
-/// | breakers | the counts stay; an outage that the new settings would not begin ends |
+/// | breakers | the counts stay; an outage or a hold that the new settings would not begin ends |
 extension Engine {
     /// Replaces the settings.
     ///
@@ -26,9 +26,11 @@ extension Engine {
             productions.grow(slots: configuration.maxBuffered)
         }
         if health.isUnfounded(by: live) { endOutage(now: now) }
+        endHolds(where: { $0.reason.isUnfounded(by: live, status: $0.status) }, now: now)
         if live.statuses != before.statuses {
             // Later answers are judged by the new settings: the probe's, and those of calls that were refused twice.
             health.outage?.probeSoon(now: now.monotonic)
+            probeHoldsSoon(where: { _ in true }, now: now)
             callSuspectsAgain(now: now)
         }
         probe(now: now)

@@ -55,7 +55,10 @@ extension Engine {
             let slot = token.slot.index
             let state = events.services[events.place(slot, Int(token.service))]
             guard events.isCurrent(token.slot), state.phase == .wanted else { return false }
-            return !isOther || isNew(state) && outage?.hasAsked(events[slot].userHash) == false
+            // A push service that is held by itself says nothing about others.
+            return !isOther
+                || isNew(state) && outage?.hasAsked(events[slot].userHash) == false
+                    && !health.holds.held.contains(Int(token.service))
         }
     }
 

@@ -29,9 +29,8 @@ public struct Outage: Sendable, Equatable {
     public private(set) var status: Int
     /// The source whose answer tripped the dead-letter breaker.
     var source: UInt64
-    var probeDelay = Self.firstProbeDelay
-    /// The time at which an event that was a probe before is called again.
-    var nextProbe: MonotonicTime
+    /// The pace at which events that were probes before are called again.
+    private var pace: ProbePace
     /// The time at which another event is called.
     var nextOther: MonotonicTime
     /// Whether some event may not have been a probe yet.
@@ -51,10 +50,13 @@ public struct Outage: Sendable, Equatable {
         since = now.wall
         self.status = status
         self.source = source
-        nextProbe = now.monotonic.advanced(by: Self.firstProbeDelay)
-        nextOther = nextProbe
+        pace = ProbePace(now: now.monotonic)
+        nextOther = pace.next
         room = Array(repeating: Self.probeCandidates, count: classes)
     }
+
+    /// The time at which an event that was a probe before is called again.
+    var nextProbe: MonotonicTime { pace.next }
 
     /// Continues the outage for this reason.
     mutating func goOn(for reason: OutageReason, status: Int) {
@@ -64,8 +66,7 @@ public struct Outage: Sendable, Equatable {
 
     /// Makes the next probe due now, because something may have improved, and starts the waits from the shortest again.
     mutating func probeSoon(now: MonotonicTime) {
-        probeDelay = Self.firstProbeDelay
-        nextProbe = now
+        pace.soon(now: now)
         nextOther = now
     }
 
@@ -102,8 +103,7 @@ public struct Outage: Sendable, Equatable {
     mutating func probeFailed(ofClass number: Int, now: MonotonicTime) {
         probe = nil
         room[number] += Self.probeCandidates << min(probes, 6)
-        probeDelay = min(probeDelay * 2, Self.slowestProbeDelay)
-        nextProbe = now.advanced(by: probeDelay)
+        pace.failed(now: now)
         // A failing user may be the reason: others are probed without growing waits. But too many attempts with wrong
         // credentials lock an account.
         nextOther =

@@ -90,11 +90,15 @@ extension Engine {
             schedule(.quickRetry(events.token(slot, service)), after: Self.suspensionInMemory, now: now)
             return
         }
+        decide(slot, service, suspension(since: since, atLeast: shortest, .paused, now: now), now: now)
+    }
+
+    /// A wait in a delay topic for about as long as its cause has lasted.
+    func suspension(
+        since: WallTime, atLeast shortest: Milliseconds, _ reason: RetryReason, now: Moment
+    ) -> ServiceState.Verdict {
         let wait = max(shortest, min(now.wall.time(since: since), Self.longestSuspension))
-        decide(
-            slot, service,
-            .retry(
-                delay: configuration.retry.hop(for: wait) ?? 0, due: now.wall.advanced(by: wait),
-                reason: .paused), now: now)
+        return .retry(
+            delay: configuration.retry.hop(for: wait) ?? 0, due: now.wall.advanced(by: wait), reason: reason)
     }
 }

@@ -88,8 +88,10 @@ extension Engine {
         // Only a commit makes a call possible.
         if committer.isInTheWay(recordsOut: productions.count) { return nil }
         if health.isInOutage { return nextProbeTime.map { max($0, refusals.nextCall) } }
-        guard let opens = dispatcher.opens.map({ max($0, refusals.nextCall) }) else { return nil }
-        return calls.hasRoom ? opens : calls.nextHanging.map { max($0, opens) }
+        let probe = nextHoldProbe.map { max($0, refusals.nextCall) }
+        guard let opens = dispatcher.opens.map({ max($0, refusals.nextCall) }) else { return probe }
+        let call = calls.hasRoom ? opens : calls.nextHanging.map { max($0, opens) }
+        return call.map { min($0, probe ?? $0) } ?? probe
     }
 
     private mutating func quickRetryIsDue(_ token: CallToken, now: Moment) {

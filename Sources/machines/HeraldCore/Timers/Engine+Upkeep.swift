@@ -41,6 +41,7 @@ extension Engine {
         guard !health.isInOutage, let delay = configuration.retry.delays.first else { return }
         userBackpressure.sweep(now: now.monotonic)
         let limit = now.monotonic.advanced(by: -configuration.blockedAfter)
+        deferHeldCalls(since: limit, now: now)
         for index in events.slots.indices
         where events.slots[index].phase == .active && events.slots[index].activeSince <= limit {
             unblock(Int32(index), due: now.wall.advanced(by: delay), now: now)

@@ -53,6 +53,12 @@ extension LaneClients {
                 fields)
         case .outageEnded(let reason):
             logger.info("the backend has recovered, resuming", ["outage": .string(reason.word)])
+        case .holdBegan(let hold):
+            logger.error(
+                "\(hold.finding(name(of: hold)).sentence) It is probed, and goes on by itself.",
+                ["pns": .string(name(of: hold)), "status": .int(hold.status)])
+        case .holdEnded(let hold):
+            logger.info("\(name(of: hold)) is no longer held", ["pns": .string(name(of: hold))])
         case .foreignMetadata(let topic, let partition):
             logger.warning(
                 "the group's offset carries metadata that is not Herald's, or damaged; it is ignored, and what was done "
@@ -72,6 +78,8 @@ extension LaneClients {
         case .rival, .recordRefused: break
         }
     }
+
+    private func name(of hold: ServiceHold) -> String { configuration.engine.decoder.pushServices.names[hold.service] }
 }
 
 /// The credentials of a lane's calls, and their renewal when one is refused.

@@ -43,7 +43,7 @@ extension Lane {
         waiting = []
         var last = report(now: now)
         last.hasEnded = true
-        (last.outage, last.outageSince) = (nil, nil)
+        (last.outage, last.outageSince, last.holds) = (nil, nil, [])
         return last
     }
 
@@ -55,6 +55,7 @@ extension Lane {
         report.phase = engine.phase
         report.outage = engine.outage.map { OutageReport($0.reason, status: $0.status) }
         report.outageSince = engine.outage?.since
+        report.holds = engine.holds
         report.inFlightLimit = engine.inFlightLimit
         report.rateLimits = (0..<services).map { engine.rateLimit(ofService: $0) }
         report.counters = engine.counters

@@ -20,6 +20,8 @@ public struct LaneReport: Sendable {
     public var outage: OutageReport?
     /// Since when it holds for that reason.
     public var outageSince: WallTime?
+    /// The push services that it holds alone.
+    public var holds: [ServiceHold] = []
     /// How many calls may be in flight, as its engine has found.
     public var inFlightLimit = 0
     /// How many calls a second each push service bears, as its engine has found; `nil` without refusals.

@@ -1,4 +1,4 @@
-import HeraldCore
+public import HeraldCore
 public import HeraldEvents
 public import HeraldKafka
 public import HeraldTime
@@ -52,6 +52,16 @@ public struct WorkerReport: Sendable {
             return outage.reason.finding(status: outage.status, since: since)
         }
     }
+
+    /// The push services that lanes hold alone, each as the first of them does.
+    public var holds: [ServiceHold] {
+        pushServices.indices.compactMap { service in
+            lanes.flatMap(\.holds).filter { $0.service == service }.min { $0.since < $1.since }
+        }
+    }
+
+    /// The same with what to do.
+    package var holdFindings: [Finding] { holds.map { $0.finding(pushServices[$0.service]) } }
 
     /// The obstacle that keeps lanes out of their group until a setting is changed.
     public var groupObstacle: GroupObstacle? {

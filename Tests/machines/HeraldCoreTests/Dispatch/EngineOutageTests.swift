@@ -129,6 +129,21 @@ struct EngineOutageTests {
         #expect(harness.engine.outage?.reason == .credentials)
     }
 
+    @Test("does not begin when one push service refuses everybody and another accepts calls")
+    func onePushServiceRefuses() {
+        let harness = EngineHarness { $0.maxInFlight = 32 }
+        harness.event("good", "apns")
+        let good = harness.takeCall()
+        for user in 0..<20 { harness.event("u\(user)", "wns") }
+        for _ in 0..<40 where !harness.calls.isEmpty { harness.answer(403) }
+        #expect(harness.engine.outage == nil, "a call to apns is under way")
+        harness.answer(good, CallResult(status: 200))
+        harness.event("better", "apns")
+        harness.answer(200)
+        harness.pass(.seconds(2))
+        #expect(harness.engine.outage == nil, "apns accepts calls")
+    }
+
     @Test("does not begin for users that are refused among accepted ones, however many they are")
     func someAreRefused() {
         let harness = EngineHarness { $0.maxInFlight = 200 }

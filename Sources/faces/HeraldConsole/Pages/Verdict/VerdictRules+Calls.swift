@@ -23,11 +23,33 @@ extension VerdictRules {
 
     var calls: [ToldFinding] {
         guard !isInOutage else { return [] }
+        let known = self.known.filter { !heldServices.contains($0.service) }
         let dead = known.filter { $0.calls.isDead && !isOver($0.calls, ServiceCalls.isUndelivered) }
         let alive = known.filter { one in
             one.calls.total >= ServiceCalls.leastCount && !dead.contains { $0.service == one.service }
         }
-        return self.dead(dead) + [Self.failing, Self.throttled, Self.refused].compactMap { finding($0, alive) }
+        return held + self.dead(dead) + [Self.failing, Self.throttled, Self.refused].compactMap { finding($0, alive) }
+    }
+
+    /// What workers say of push services that they hold alone: they know since when.
+    private var holds: [Finding] {
+        statuses.flatMap(\.warnings).filter { $0.key == FindingKey.pushServiceFailing.rawValue && $0.since != nil }
+    }
+
+    private var heldServices: Set<String> { Set(holds.flatMap(\.place)) }
+
+    /// One finding for all that are held, as the first worker tells it.
+    private var held: [ToldFinding] {
+        guard var first = holds.min(by: { ($0.since ?? situation.now) < ($1.since ?? situation.now) }) else {
+            return []
+        }
+        let services = heldServices.sorted()
+        if services.count > 1 {
+            (first.title, first.place) = (Self.deliverNothing(services), services)
+            first.what = services.compactMap { name in holds.first { $0.place == [name] }?.what }.joined(
+                separator: "; ")
+        }
+        return [ToldFinding(first)]
     }
 
     /// What Kafka shows of calls that fail, where no worker's word is known.

@@ -1,0 +1,195 @@
+import HeraldEvents
+import HeraldTime
+import Testing
+
+@testable import HeraldCore
+
+@Suite("A hold of one push service")
+struct EngineHoldTests {
+    private static let wns = PushServices.standard.names.firstIndex(of: "wns") ?? 0
+
+    private let harness = EngineHarness { $0.maxInFlight = 64 }
+
+    /// The service's status for its calls; other calls are answered with 200.
+    private func answerAll(_ status: Int) {
+        var left = 2_000
+        while !harness.calls.isEmpty, left > 0 {
+            left -= 1
+            let token = harness.takeCall()
+            harness.answer(token, CallResult(status: Int(token.service) == Self.wns ? status : 200))
+        }
+        #expect(left > 0, "calls without an end")
+    }
+
+    /// A user of apns and one of wns, a few times a second.
+    private func seconds(_ count: Int, _ status: Int, from first: Int = 0) {
+        for second in first..<first + count {
+            for number in 0..<4 {
+                harness.event("a\(second)-\(number)", "apns")
+                harness.event("w\(second)-\(number)", "wns")
+            }
+            answerAll(status)
+            harness.pass(.milliseconds(500))
+            answerAll(status)
+            harness.pass(.milliseconds(500))
+            answerAll(status)
+        }
+    }
+
+    private func count(_ summary: String) -> Int { harness.summaries.count { $0.hasPrefix(summary) } }
+
+    private var began: Int {
+        harness.takeOthers().count { if case .notice(.holdBegan) = $0 { true } else { false } }
+    }
+
+    @Test("begins when one push service refuses many users, costs few dead letters and no attempt, and delays no other")
+    func refused() {
+        seconds(10, 403)
+        #expect(harness.engine.outage == nil)
+        #expect(harness.engine.holds.map(\.service) == [Self.wns])
+        #expect(harness.engine.holds.first?.reason == .credentials && harness.engine.holds.first?.status == 403)
+        #expect(count("result apns delivered") == 40, "others are called at once")
+        #expect(count("dead wns") < Credentials.mostSuspects, "\(count("dead wns")) dead letters")
+        #expect(count("retry") > 0)
+        #expect(harness.summaries.allSatisfy { !$0.hasPrefix("retry") || $0.hasSuffix(" throttled 0") })
+        #expect(began == 1, "one beginning")
+    }
+
+    @Test("begins when one push service rejects many users, of several sources or one")
+    func rejected() {
+        seconds(20, 404)
+        #expect(harness.engine.holds.first?.reason == .deadLetterBreaker)
+        #expect(count("result apns delivered") == 80)
+        #expect(count("dead wns rejected 404") < DeadLetterBreaker.users(of: BreakerRule(share: 0.5, of: 200)))
+        #expect(began == 1, "one beginning")
+    }
+
+    @Test("ends when a probe is accepted, and all that waits in memory goes on")
+    func ends() {
+        seconds(10, 403)
+        let delivered = count("result wns delivered")
+        seconds(31, 200, from: 10)
+        #expect(harness.engine.holds.isEmpty)
+        #expect(harness.takeOthers().contains { if case .notice(.holdEnded) = $0 { true } else { false } })
+        #expect(count("result wns delivered") > delivered)
+    }
+
+    @Test("makes one probe at a time, after 1, 2, 4 … 30 s")
+    func probes() {
+        seconds(5, 403)
+        let pace = harness.engine.holds.first?.interval ?? .zero
+        #expect(pace >= .seconds(2) && pace <= .seconds(8))
+        seconds(60, 403, from: 5)
+        #expect(harness.engine.holds.first?.interval == .seconds(30))
+    }
+
+    @Test("does not begin for a few users, however often they are refused")
+    func fewUsers() {
+        for second in 0..<30 {
+            for number in 0..<4 {
+                harness.event("a\(second)-\(number)", "apns")
+                harness.event("w\(number)", "wns")
+            }
+            answerAll(403)
+            harness.pass(.seconds(1))
+            answerAll(403)
+        }
+        #expect(harness.engine.holds.isEmpty && harness.engine.outage == nil)
+        #expect(count("dead wns rejected 403") > 100)
+    }
+
+    @Test("does not begin while others of the push service are accepted")
+    func someAreRefused() {
+        for second in 0..<30 {
+            for number in 0..<4 {
+                harness.event("a\(second)-\(number)", "apns")
+                harness.event("bad\(second)-\(number)", "wns")
+                harness.event("good\(second)-\(number)", "wns")
+            }
+            while !harness.calls.isEmpty {
+                let isBad = harness.user(harness.calls[0]).hasPrefix("bad")
+                harness.answer(isBad ? 403 : 200)
+            }
+            harness.pass(.milliseconds(400))
+        }
+        #expect(harness.engine.holds.isEmpty && harness.engine.outage == nil)
+        #expect(count("result wns delivered") == 120)
+    }
+
+    @Test("of a push service alone is an outage of all")
+    func onlyOne() {
+        for number in 0..<20 { harness.event("w\(number)", "wns") }
+        answerAllWaiting()
+        #expect(harness.engine.outage?.reason == .credentials && harness.engine.holds.isEmpty)
+    }
+
+    private func answerAllWaiting() {
+        for _ in 0..<40 where !harness.calls.isEmpty { harness.answer(403) }
+        harness.pass(.seconds(1))
+    }
+
+    @Test("because of one sender's events ends with another's, and does not come back")
+    func oneSender() {
+        let bad = #","source":"bad""#
+        for second in 0..<20 {
+            harness.event("a\(second)", "apns")
+            for number in 0..<4 { harness.event("w\(second)-\(number)", "wns", more: bad) }
+            if second >= 5 { harness.event("g\(second)", "wns", more: #","source":"good""#) }
+            for _ in 0..<2 {
+                while !harness.calls.isEmpty {
+                    let user = harness.user(harness.calls[0])
+                    harness.answer(user.hasPrefix("w") ? 403 : 200)
+                }
+                harness.pass(.milliseconds(400))
+            }
+        }
+        #expect(harness.engine.holds.isEmpty)
+        #expect(began == 1)
+        #expect(count("result wns delivered") == 15)
+    }
+
+    @Test("is tried again at once with other credentials, and ends with other settings")
+    func settings() {
+        seconds(5, 403)
+        harness.event("w", "wns")
+        harness.changeCredentials()
+        #expect(harness.calls.count == 1)
+        harness.answer(403)
+        #expect(harness.engine.holds.count == 1)
+        var live = harness.engine.configuration.live
+        live.statuses = StatusTable(overrides: [403: .rejected])
+        harness.engine.use(live, now: harness.now)
+        #expect(harness.engine.holds.isEmpty)
+    }
+
+    @Test("goes with the partitions, and keeps nobody from stopping")
+    func revoked() {
+        seconds(5, 403)
+        harness.revoke()
+        #expect(harness.engine.holds.isEmpty)
+    }
+
+    @Test("stays beside an outage of all, whose probes are others'")
+    func outage() {
+        seconds(5, 403)
+        harness.event("w", "wns")
+        harness.event("a", "apns")
+        harness.answer(CallResult(failure: .nameNotFound))
+        #expect(harness.engine.outage?.reason == .nameNotFound && harness.engine.holds.count == 1)
+        harness.pass(.seconds(1))
+        #expect(harness.usersInFlight == ["a"])
+        harness.answer(200)
+        #expect(harness.engine.outage == nil && harness.engine.holds.count == 1)
+    }
+
+    @Test("is what its events wait for")
+    func waiting() {
+        seconds(5, 403)
+        harness.event("w", "wns")
+        var kinds: [WaitReason.Kind] = []
+        harness.engine.forEachEvent { slot in
+            kinds += harness.engine.waits(of: slot, now: harness.now) { _ in ("", "") }.map(\.reason.kind)
+        }
+        #expect(kinds.contains(.pushServiceHeld))
+    }
+}
