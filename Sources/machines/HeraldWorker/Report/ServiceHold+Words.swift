@@ -8,8 +8,8 @@ extension ServiceHold {
     package func finding(_ name: String) -> Finding {
         Finding(
             .pushServiceFailing, title: "\(name) delivers nothing",
-            "\(name) is held since \(RFC3339.text(since)), because it refused many users in a row with status "
-                + "\(status); its notifications wait, it is probed every \(interval.wholeSeconds) s, and the others go on",
+            "calls to \(name) are held since \(RFC3339.text(since)), because they were refused for many users in a row "
+                + "with status \(status); its notifications wait, it is probed every \(interval.wholeSeconds) s, and the others go on",
             place: [name], since: since,
             step:
                 "check \(name)'s app, credentials and certificate in the backend: the others get through; what waits is "
