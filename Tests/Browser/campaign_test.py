@@ -110,8 +110,9 @@ class CampaignTest(ConsoleTest):
         self.browser.wait_for_text("--not-reached spring.not-reached.csv --audience AUDIENCE")
         self.assert_accessible()
         self.browser.press("Audit")
-        self.browser.wait_for_text("spring.not-reached.")
-        self.browser.wait_for_text("spring.results.")
+        self.browser.wait(
+            lambda: len(re.findall(r"campaign\.reveal\s+spring", self.browser.text())) == 2,
+            "the audit does not have who took the lists")
 
     def test_tab_is_closed(self):
         """A campaign goes on when its tab is closed, and is found again in another one"""

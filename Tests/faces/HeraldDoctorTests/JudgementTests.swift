@@ -108,6 +108,17 @@ struct JudgementTests {
         .init(partition: .init(topic: "t", partition: number), committed: committed, begin: begin, end: end)
     }
 
+    @Test("A lag that was not counted in time is a bound")
+    func uncounted() {
+        var one = position(0, 5, 0, 6)
+        #expect(GroupJudgement.lag("t", [one], isRetry: false, isServed: false).detail.hasPrefix("1 wait,"))
+        one.isUncounted = true
+        #expect(GroupJudgement.lag("t", [one], isRetry: false, isServed: false).detail.hasPrefix("at most 1 wait,"))
+        let group = GroupJudgement.members(
+            "g", GroupDescription(state: "Empty", members: []), GroupPositions(partitions: [one]))
+        #expect(group.detail.contains("and at most 1 records wait"), "\(group.detail)")
+    }
+
     @Test("Lag is counted from the committed offset, or from the beginning, and the worst partition is named")
     func lag() {
         let check = GroupJudgement.lag(

@@ -138,6 +138,8 @@ extension BrokerExaminer {
             countsFromOrigin: false)
         for index in positions.partitions.indices {
             let partition = positions.partitions[index].partition
+            positions.partitions[index].isUncounted =
+                behind.contains { $0.partition == partition } && ahead[partition]?.count == nil
             guard let ahead = ahead[partition] else { continue }
             positions.partitions[index].counted = ahead.count
             positions.partitions[index].overdue = min(
@@ -195,17 +197,18 @@ enum GroupJudgement {
             if let own = workers.first(where: \.isNotReady) {
                 return own.isJoining
                     ? Check(
-                        name, group, .warning, "a worker runs, and is no member yet; \(positions.lag) records wait",
+                        name, group, .warning,
+                        "a worker runs, and is no member yet; \(waiting(positions)) records wait",
                         fix: "look again in a minute")
                     : Check(
-                        name, group, .failed, "a worker runs, and is no member; \(positions.lag) records wait",
+                        name, group, .failed, "a worker runs, and is no member; \(waiting(positions)) records wait",
                         fix: "do what it says of itself")
             }
             guard positions.lag > 0 else {
                 return Check(name, group, .passed, "no worker runs at the moment, and nothing waits")
             }
             return Check(
-                name, group, .warning, "no worker runs, and \(positions.lag) records wait", fix: remedy(workers))
+                name, group, .warning, "no worker runs, and \(waiting(positions)) records wait", fix: remedy(workers))
         }
         let taken = Set(description.members.flatMap(\.partitions))
         let free = positions.partitions.map(\.partition).filter { !taken.contains($0) }
@@ -225,6 +228,15 @@ enum GroupJudgement {
                     + "give all workers the same topics.requests")
         }
         return Check(name, group, .passed, "\(members); each partition has one")
+    }
+
+    /// How many wait; offsets that could not be looked into in time may be marks of transactions, or aborted.
+    private static func waiting(_ positions: GroupPositions) -> String {
+        "\(atMost(positions.partitions))\(positions.lag)"
+    }
+
+    private static func atMost(_ positions: [GroupPositions.Position]) -> String {
+        positions.contains(where: \.isUncounted) ? "at most " : ""
     }
 
     static func lost(_ group: String, _ partitions: [TopicPartition], _ others: OtherGroups?) -> Check {
@@ -330,13 +342,13 @@ enum GroupJudgement {
         let overdue = positions.reduce(0) { $0 + $1.overdue }
         guard overdue == 0 else {
             return Check(
-                name, topic, .warning, "\(total) wait, \(overdue) of them are overdue",
+                name, topic, .warning, "\(atMost(positions))\(total) wait, \(overdue) of them are overdue",
                 fix: isServed
                     ? "check what the workers report: an outage, or they cannot keep up" : unserved)
         }
         return Check(
             name, topic, isServed ? .passed : .warning,
-            "\(total) \(isRetry ? "wait for their time" : "wait"), most of them in partition "
+            "\(atMost(positions))\(total) \(isRetry ? "wait for their time" : "wait"), most of them in partition "
                 + "\(worst.partition.partition): \(worst.lag)", fix: isServed ? nil : unserved)
     }
 }

@@ -33,7 +33,9 @@ package enum RateText {
 
 /// Shares as people write them: `5%`, from 0% to 100%.
 package enum ShareText {
-    /// The share as a number from 0 to 1; `nil` when the text is none. `5 %` is `5%`.
+    /// The share as a number from 0 to 1; `nil` when the text is none.
+    ///
+    /// `5 %` is `5%`.
     package static func parse(_ text: String) -> Double? {
         let digits = text.hasSuffix(" %") ? text.dropLast(2) : text.dropLast()
         guard text.hasSuffix("%"), let number = Double(digits), (0...100).contains(number) else { return nil }

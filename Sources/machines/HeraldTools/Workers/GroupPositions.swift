@@ -21,6 +21,8 @@ package struct GroupPositions: Sendable, Equatable {
         package var overdue: Int64 = 0
         /// How many events can be read from ``next`` on, where they were counted.
         package var counted: Int64?
+        /// Whether they were to be counted, and the time was over before: ``lag`` is then a bound.
+        package var isUncounted = false
 
         package init(
             partition: TopicPartition, committed: Int64?, note: String = "", begin: Int64, stable: Int64? = nil,

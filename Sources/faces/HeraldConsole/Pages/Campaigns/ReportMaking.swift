@@ -75,9 +75,10 @@ struct ReportMaking: Sendable {
             let reader = try context.outcomes(of: [.init(definition)], layout)
             defer { reader.close() }
             var failure: (any Error)?
-            let isWhole = try reader.catchUp(onProgress: { failure == nil && show($0, $1) }) { result in
+            func take(_ result: NotificationResult) {
                 do { try body(result) } catch { failure = failure ?? error }
             }
+            let isWhole = try reader.catchUp(onProgress: { failure == nil && show($0, $1) }, onResult: take)
             if let failure { throw failure }
             return isWhole ? reader.deletedCount : nil
         }

@@ -1,6 +1,8 @@
 import HeraldTime
 
-/// Workers that vanished: killed, frozen, or cut off. Pure, fed with each look.
+/// Workers that vanished: killed, frozen, or cut off.
+///
+/// Pure, fed with each look.
 ///
 /// A worker that stops leaves its group at once. One that vanishes stays a member until its session is over, and does not
 /// answer meanwhile: only that is told, so a rolling restart is none.

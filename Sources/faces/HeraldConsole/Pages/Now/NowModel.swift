@@ -119,8 +119,9 @@ struct NowModel: Sendable {
 
 /// How long so large a part took at most, from the counts of a histogram: pure.
 enum LatencyQuantile {
-    /// The seconds within which this share ended for certain: the bound of its bucket. What lies within a bucket is not
-    /// known, and the wide ones span minutes. The largest bound for what took longer, and `nil` when nothing ended.
+    /// The seconds within which this share ended for certain: the bound of its bucket.
+    ///
+    /// What lies within a bucket is not known, and the wide ones span minutes. The largest bound for what took longer, and `nil` when nothing ended.
     ///
     /// - Parameter counts: how many ended within each bound, by the bound in seconds; the largest bound counts all.
     static func seconds(_ share: Double, of counts: [Double: Double]) -> Double? {

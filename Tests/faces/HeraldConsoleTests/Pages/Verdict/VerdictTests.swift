@@ -902,7 +902,7 @@ struct VerdictTests {
             first.what.hasPrefix("w2:9464 did not answer any more at 02:12 UTC and left the group without a farewell"))
     }
 
-    @Test("stands a topic's difference with the refusals of the same topic, and names the push service in the command")
+    @Test("stands a topic's difference with refusals of that topic, and names the push service in commands")
     func drift() {
         func told(_ key: FindingKey, _ place: String) -> ToldFinding {
             ToldFinding(Finding(key, "what", place: [place]))

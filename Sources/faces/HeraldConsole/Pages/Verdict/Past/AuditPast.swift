@@ -3,8 +3,9 @@ import HeraldText
 import HeraldTime
 import HeraldTools
 
-/// What the audit topic tells of the last day: losses that were skipped, and what was done about campaigns. Pure, fed with
-/// each record once.
+/// What the audit topic tells of the last day: losses that were skipped, and what was done about campaigns.
+///
+/// Pure, fed with each record once.
 struct AuditPast: Sendable {
     /// The newest that are kept of each kind.
     private static let limit = 200
