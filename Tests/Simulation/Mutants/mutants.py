@@ -64,7 +64,7 @@ SOURCES = [
     *(f"Sources/machines/HeraldReplay/{name}" for name in (
         "DeadLetters/DeadLetterEntry.swift", "Foreign/ForeignHeaders.swift", "Foreign/ForeignTopic.swift",
         "Foreign/ReplayRules+Foreign.swift",
-        "List/GroupedLetter.swift", "List/NewestLetters.swift",
+        "List/GroupedLetter.swift", "List/NewestLetters.swift", "List/CorrectableField.swift",
         "Marks/KnownState.swift", "Marks/Lease.swift", "Marks/MarkIndex.swift",
         "Marks/MarkRecord.swift", "Marks/OffsetSet.swift", "Outcomes/LetterFate.swift",
         "Outcomes/ReplayOutcomes.swift", "Replay/Correction.swift", "Replay/JudgedEvent.swift",

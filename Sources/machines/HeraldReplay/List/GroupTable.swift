@@ -157,7 +157,7 @@ extension GroupTable.Group {
         if let status = letter.statusNumber, statuses[status] != nil || statuses.count < Self.statusLimit {
             statuses[status, default: 0] += times
         }
-        if let field = SuggestedAction.correctableField(reason, letter.detail) { fields.insert(field) }
+        if let field = CorrectableField.wrong(reason, letter.detail) { fields.insert(field) }
     }
 }
 

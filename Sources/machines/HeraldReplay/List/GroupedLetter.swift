@@ -36,7 +36,7 @@ extension DeadLetterEntry: GroupedLetter {
     package var campaign: String? { text(.campaign) }
     package var source: String? { text(.source) }
 
-    package var longField: String? { SuggestedAction.longField(reason, detail) }
+    package var longField: String? { CorrectableField.tooLong(reason, detail) }
 
     package var mayHaveArrived: Bool {
         guard !isForeign, let history = headers.lastValue(named: HeaderName.history.literal),

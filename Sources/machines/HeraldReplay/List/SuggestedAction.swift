@@ -60,27 +60,6 @@ enum SuggestedAction {
         }
     }
 
-    /// What a replay can say otherwise; details of what is wrong with it begin so.
-    private static let correctable = Set(["user", "message", "pns"] + ContentField.allCases.map(\.rawValue))
-
-    /// What is wrong in an event that is invalid, where a replay can correct it.
-    static func correctableField(_ reason: DeadLetterReason, _ detail: String?) -> String? {
-        reason == .invalid ? field(at: detail) : nil
-    }
-
-    /// The field that is too long, which no setting allows: by itself, or for its push service.
-    static func longField(_ reason: DeadLetterReason?, _ detail: String?) -> String? {
-        guard reason == .oversized, let detail else { return nil }
-        return field(at: detail)
-            ?? detail.firstRange(of: "; shorten ").flatMap { field(at: String(detail[$0.upperBound...])) }
-    }
-
-    /// The field whose name a text begins with, perhaps with that of a member.
-    private static func field(at detail: String?) -> String? {
-        guard let field = detail?.prefix(while: \.isLetter).description else { return nil }
-        return correctable.contains(field) ? field : nil
-    }
-
     /// What a dead letter's first step is.
     static func remedy(
         _ reason: DeadLetterReason?, detail: String?, isExpired: Bool
@@ -88,8 +67,8 @@ enum SuggestedAction {
         if isExpired { return .resolve }
         guard let reason else { return .replay }
         switch reason {
-        case .invalid: return correctableField(reason, detail).map { .correct($0) } ?? .resolve
-        case .oversized: return longField(reason, detail).map { .correct($0) } ?? .replay
+        case .invalid: return CorrectableField.wrong(reason, detail).map { .correct($0) } ?? .resolve
+        case .oversized: return CorrectableField.tooLong(reason, detail).map { .correct($0) } ?? .replay
         case .malformed, .expired, .unreadable: return .resolve
         case .rejected, .attemptsExhausted, .timeExhausted, .unanswered, .replaysExhausted: return .replay
         }
