@@ -7,6 +7,7 @@ import HeraldTime
 /// The measured cases: each does its work a given number of times.
 let cases: [(name: String, run: @Sendable (Int) -> Int)] = [
     ("decode", { decode($0, headers: HeaderList(), kind: .request) }),
+    ("decode-content", { decode($0, contentBytes(), headers: HeaderList(), kind: .request) }),
     ("decode-retry", { decode($0, headers: retryHeaders(), kind: .retry) }),
     ("classify", { classify($0) }),
     ("track", { track($0) }),
@@ -31,6 +32,14 @@ func eventBytes(_ number: Int) -> [UInt8] {
     return Array(text.replacing("\"message\":\"\"", with: "\"message\":\"\(message)\"").utf8)
 }
 
+/// The same with all parts beside the message.
+func contentBytes() -> [UInt8] {
+    let content =
+        #","title":"Your parcel","link":"shop://orders/17","image":"https://cdn.example/p.png","data":{"order":"17"},"#
+        + #""badge":1,"sound":"default","category":"SHIPPED"}"#
+    return Array(eventBytes(1).dropLast()) + Array(content.utf8)
+}
+
 /// The digits of the id in such an event.
 let eventIDDigits = 13..<21
 
@@ -53,9 +62,10 @@ func retryHeaders() -> HeaderList {
     return headers
 }
 
-private func decode(_ count: Int, headers: HeaderList, kind: RecordDecoder.TopicKind) -> Int {
+private func decode(
+    _ count: Int, _ value: [UInt8] = eventBytes(1), headers: HeaderList, kind: RecordDecoder.TopicKind
+) -> Int {
     let decoder = RecordDecoder()
-    let value = eventBytes(1)
     var event = DecodedEvent()
     var failures = 0
     for offset in 0..<count {

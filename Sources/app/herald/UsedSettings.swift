@@ -50,7 +50,7 @@ struct UsedSettings: Sendable, ExpressibleByArrayLiteral {
     static let worker: Self =
         [
             "kafka", "topics.requests", "topics.results", "topics.retry", "topics.deadLetter", "topics.campaigns",
-            "backend.path", "backend.connections",
+            "backend.path", "backend.body", "backend.connections",
         ] + backendClient + pushServices + ["delivery", "retry", "limits", "outages", "log", "admin", "traces"]
 
     static let feedback: Self =

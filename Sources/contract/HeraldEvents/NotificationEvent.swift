@@ -28,8 +28,10 @@ public struct NotificationEvent: Equatable, Sendable {
     public var link: String?
     /// A picture: an `https:` URL of at most 2048 bytes.
     public var image: String?
-    /// Names and texts for the app: at most 64, names of 1 to 64 of `[A-Za-z0-9_.-]`, texts of at most 1024
-    /// bytes, together at most 2048 (``ContentRules/reservedDataNames`` are refused). Empty is absent.
+    /// Names and texts for the app; empty is absent.
+    ///
+    /// At most 64, names of 1 to 64 of `[A-Za-z0-9_.-]`, texts of at most 1024
+    /// bytes, together at most 2048 (``ContentRules/reservedDataNames`` are refused).
     public var data: [String: String] = [:]
     /// The number on the app's icon, 0 to 99 999; iOS alone.
     public var badge: Int?

@@ -467,6 +467,18 @@ MUTANTS = [
         "if false, let written = events[slot].event.dueAt {",
     ),
     Mutant(
+        "what was delivered without a title does not say so",
+        "Engine+Records.swift",
+        "guard outcome == .delivered, let service else { return [] }",
+        "guard outcome == .expired, let service else { return [] }",
+    ),
+    Mutant(
+        "every push service is taken to carry what one does",
+        "EngineConfiguration.swift",
+        "return carriedContent.indices.contains(service) ? content.subtracting(carriedContent[service]) : content",
+        "return content.subtracting(carriedContent.first ?? [])",
+    ),
+    Mutant(
         "an outage costs attempts",
         "Engine+Calls.swift",
         "            beginOutage(reason, status: result.status, now: now)\n            want(slot, service, now: now)",

@@ -17,6 +17,19 @@ extension Scenario {
         var campaign: Int?
     }
 
+    /// The parts beside the message that events may have.
+    private static let content: [(field: ContentField, json: String)] = [
+        (.title, #""a title""#), (.data, #"{"k":"v"}"#), (.badge, "1"),
+    ]
+
+    /// The parts of an event that its result names, because they do not reach the push service.
+    func omitted(_ value: [UInt8], from service: String) -> ContentFields {
+        let text = String(decoding: value, as: UTF8.self)
+        let fields = ContentFields(Self.content.map(\.field).filter { text.contains("\"\($0.rawValue)\":") })
+        guard let place = pushServices.names.firstIndex(of: service) else { return [] }
+        return fields.subtracting(carriedContent[place])
+    }
+
     /// A campaign's name.
     static func campaignName(_ index: Int) -> String { "campaign-\(index)" }
 
@@ -56,6 +69,11 @@ extension Scenario {
         if kind < 12 { fields.append(#""expiresAt":"\#(moment(now + chance.between(0, 40_000)))""#) }
         if kind >= 12 && kind < 22 {
             fields.append(#""notBefore":"\#(moment(now + chance.between(0, kind < 20 ? 60_000 : 900_000)))""#)
+        }
+        if !hasPlainEvents, streams[.content].below(4) == 0 {
+            fields += Self.content.filter { _ in streams[.content].below(2) == 0 }.map {
+                #""\#($0.field.rawValue)":\#($0.json)"#
+            }
         }
         published.record.value = Array("{\(fields.joined(separator: ","))}".utf8)
         return published

@@ -181,6 +181,8 @@ package struct Scenario: Sendable {
 
     let topics = Topics()
     let pushServices = PushServices.standard
+    /// What each push service gets beside the message: all, a part, nothing.
+    let carriedContent: [ContentFields] = [.all, ContentFields([.title]), []]
 
     package init(seed: UInt64) {
         self.seed = seed
@@ -207,6 +209,7 @@ package struct Scenario: Sendable {
         configuration.duplicateSize = Self.duplicateSize
         configuration.repeatsUnanswered = repeatsUnanswered
         configuration.keepsBackendIDs = followers > 0
+        configuration.carriedContent = carriedContent
         configuration.retry = RetryPolicy(immediate: immediate, delays: delays.map(\.length))
         return configuration
     }

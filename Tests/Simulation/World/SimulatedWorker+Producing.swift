@@ -163,6 +163,14 @@ extension SimulatedWorker {
             effect.duties = duties(of: record, services: [result.pushService ?? ""])
             effect.message = result.backendID
             check(origin: result.origin.description, of: effect)
+            let omitted =
+                result.outcome == .delivered
+                ? simulation.scenario.omitted(record.value ?? [], from: result.pushService ?? "") : []
+            if result.omitted != omitted {
+                simulation.checkers.fail(
+                    "a result of \(simulation.checkers.text(name)) omits \(result.omitted.fields), not \(omitted.fields)"
+                )
+            }
             guard result.outcome == .expired else { break }
             let expiresAt = lane.engine.slot(production.slot.index).event.expiresAt?.milliseconds
             for duty in effect.duties {

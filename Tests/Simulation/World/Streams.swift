@@ -17,7 +17,7 @@ package enum Stream: Int, CaseIterable {
     case travel, answer, rebalance, unassignment, producer, callTimeout, retry, expiry, marker, take, unforwarded
 
     // Published records.
-    case damage, burst, event, eventSize, invalidEvent, campaignOfEvent, openTransaction, twin, gap
+    case damage, burst, event, eventSize, invalidEvent, content, campaignOfEvent, openTransaction, twin, gap
 
     // Campaigns, and the backend.
     case campaign, campaignNews, campaignsTopic, weather, credentials, backend, connection

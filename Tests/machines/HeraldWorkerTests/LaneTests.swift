@@ -140,6 +140,24 @@ struct LaneTests {
         #expect(fixture.lane.meter.unansweredCalls == 0)
     }
 
+    @Test(
+        "An answer is recorded without the message's title, link, image and long data; short data is any answer's word")
+    func contentInAnswer() throws {
+        let fixture = LaneFixture()
+        fixture.assign()
+        let value =
+            #"{"user":"anna","message":"hello","pns":["apns"],"title":"a title","link":"shop://1","image":"https://a/b","#
+            + #""data":{"order":"order-17","paid":"true"},"category":"SHIPPED"}"#
+        fixture.io.queues[0] = [ScriptedRecord(LaneFixture.topic, 0, 0, key: "anna", value: value)]
+        fixture.turn()
+        fixture.answer(503, retryAfter: .hours(1), detail: "busy")
+        fixture.turn(after: .milliseconds(10))
+        let detail = try #require(fixture.io.producedHeaders.last?["herald-detail"])
+        #expect(
+            detail == "HTTP 503: busy without 'hello' without 'a title' without 'shop://1' without 'https://a/b' "
+                + "without 'order-17'")
+    }
+
     @Test("A call without an answer counts as a failed one")
     func failure() {
         let fixture = LaneFixture()

@@ -187,7 +187,8 @@ struct ContentPayloadTests {
     @Test("What a format has no place for is what its payload lacks")
     func carried() throws {
         let values: [ContentField: String] = [
-            .title: "Your parcel", .link: "shop://orders/17", .image: "cdn.example", .data: #""order":"17""#, .badge: "3",
+            .title: "Your parcel", .link: "shop://orders/17", .image: "cdn.example", .data: #""order":"17""#,
+            .badge: "3",
             .sound: "ding.caf", .category: "SHIPPED",
         ]
         for format in NotificationFormat.allCases {

@@ -52,7 +52,9 @@ enum SandboxCommand: HeraldCommand {
         ])
     static let isService = true
     static let usedSettings: UsedSettings =
-        ["kafka.group"] + .topics("requests", "results", "retry", "deadLetter", "campaigns") + ["backend.statuses"]
+        ["kafka.group"] + .topics("requests", "results", "retry", "deadLetter", "campaigns") + [
+            "backend.body", "backend.statuses",
+        ]
         + .events + [
             "delivery.ordering", "delivery.lanes", "delivery.maxInFlight", "delivery.dedupe", "retry", "limits",
             "outages", "log", "traces",

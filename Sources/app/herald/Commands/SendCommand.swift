@@ -24,7 +24,7 @@ enum SendCommand: HeraldCommand {
             .init("herald send --user alice --pns apns,gcm --message 'Hi'", "Notify a user."),
             .init("herald send --self", "Notify your own devices."),
         ])
-    static let usedSettings: UsedSettings = .backendClient + ["backend.path"] + .pushServices
+    static let usedSettings: UsedSettings = .backendClient + ["backend.path", "backend.body"] + .pushServices
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
         let settings = try invocation.settings(requiring: [.backend])

@@ -24,5 +24,5 @@ public enum ContentRules {
         ["aps", "from", "message_type", "collapse_key", "message"] + ContentField.allCases.map(\.rawValue)
 
     /// Schemes of a link that no app has of its own.
-    static let refusedSchemes = ["http", "javascript", "data", "file", "vbscript", "blob"]
+    static let refusedSchemes: [StaticString] = ["http", "javascript", "data", "file", "vbscript", "blob"]
 }

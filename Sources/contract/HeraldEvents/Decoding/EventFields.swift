@@ -13,10 +13,11 @@ enum EventField: Int, CaseIterable {
     case notBefore
     case specversion
     case type
-    case data
     case dataBase64
     case traceparent
     case options
+    /// A CloudEvent's.
+    case data
     // The content beside the message, from here on.
     case title
     case link
@@ -30,6 +31,7 @@ enum EventField: Int, CaseIterable {
     /// Whether it is a part of the notification beside its message.
     var isContent: Bool { rawValue >= Self.title.rawValue }
 
+    @inline(__always)
     var name: StaticString {
         switch self {
         case .id: "id"
@@ -60,43 +62,47 @@ enum EventField: Int, CaseIterable {
     /// The length of the longest name.
     static let longestName = 11
 
-    /// The field with this name; the length leaves at most three to compare.
+    /// The field with this name; length and first letters leave one to compare.
     init?(named name: RawSpan) {
         switch name.byteCount {
-        case 2: self.init(named: name, among: .id)
-        case 3: self.init(named: name, among: .pns)
-        case 4: self.init(named: name, among: .user, .time, Self.short(name[byteAt: 0]))
-        case 5: self.init(named: name, among: .title, .image, name[byteAt: 0] == UInt8(ascii: "b") ? .badge : .sound)
-        case 6: self.init(named: name, among: .source)
-        case 7: self.init(named: name, among: .message, .options)
-        case 8: self.init(named: name, among: .campaign, .category)
-        case 9: self.init(named: name, among: .expiresAt, .notBefore)
-        case 11: self.init(named: name, among: .specversion, .dataBase64, .traceparent)
+        case 2: self.init(.id, name)
+        case 3: self.init(.pns, name)
+        case 4:
+            switch name[byteAt: 0] {
+            case UInt8(ascii: "u"): self.init(.user, name)
+            case UInt8(ascii: "t"):
+                if name[byteAt: 1] == UInt8(ascii: "i") { self.init(.time, name) } else { self.init(.type, name) }
+            case UInt8(ascii: "d"): self.init(.data, name)
+            default: self.init(.link, name)
+            }
+        case 5:
+            switch name[byteAt: 0] {
+            case UInt8(ascii: "t"): self.init(.title, name)
+            case UInt8(ascii: "i"): self.init(.image, name)
+            case UInt8(ascii: "b"): self.init(.badge, name)
+            default: self.init(.sound, name)
+            }
+        case 6: self.init(.source, name)
+        case 7: if name[byteAt: 0] == UInt8(ascii: "m") { self.init(.message, name) } else { self.init(.options, name) }
+        case 8:
+            if name[byteAt: 2] == UInt8(ascii: "m") { self.init(.campaign, name) } else { self.init(.category, name) }
+        case 9:
+            if name[byteAt: 0] == UInt8(ascii: "e") { self.init(.expiresAt, name) } else { self.init(.notBefore, name) }
+        case 11:
+            switch name[byteAt: 0] {
+            case UInt8(ascii: "s"): self.init(.specversion, name)
+            case UInt8(ascii: "d"): self.init(.dataBase64, name)
+            default: self.init(.traceparent, name)
+            }
         default: return nil
-        }
-    }
-
-    /// What a name of four letters may be beside `user` and `time`, by its first.
-    private static func short(_ first: UInt8) -> Self {
-        switch first {
-        case UInt8(ascii: "d"): .data
-        case UInt8(ascii: "l"): .link
-        default: .type
         }
     }
 
     /// Inlined, so that each name is compared as the words that a literal of its length has.
     @inline(__always)
-    private init?(named name: RawSpan, among first: Self, _ second: Self? = nil, _ third: Self? = nil) {
-        if name.hasSameBytes(as: first.name) {
-            self = first
-        } else if let second, name.hasSameBytes(as: second.name) {
-            self = second
-        } else if let third, name.hasSameBytes(as: third.name) {
-            self = third
-        } else {
-            return nil
-        }
+    private init?(_ field: Self, _ name: RawSpan) {
+        guard name.hasSameBytes(as: field.name) else { return nil }
+        self = field
     }
 }
 

@@ -6,120 +6,170 @@ extension RecordDecoder {
     func readContent(tokens: inout EventTokens, value: RawSpan, into event: inout DecodedEvent) throws(DecodingFailure)
     {
         var fields: ContentFields = []
-        for part in ContentField.allCases where !tokens[part.field].isAbsent {
-            switch part {
-            case .data:
-                guard try readData(tokens[.appData], value: value, into: &event) else { continue }
-            case .badge: try checkBadge(tokens[.badge], value: value)
-            case .title, .link, .image, .sound, .category: try checkText(part, &tokens, value: value, into: &event)
-            }
-            fields.insert(ContentFields(part))
+        if try checkText(.title, tokens[.title], value, &event, atMost: ContentRules.maximumTitleBytes, { _ in nil }) {
+            fields.insert(ContentFields(.title))
+        }
+        if try checkText(
+            .link, tokens[.link], value, &event, atMost: ContentRules.maximumURLBytes, Self.problem(inLink:))
+        {
+            fields.insert(ContentFields(.link))
+        }
+        if try checkText(
+            .image, tokens[.image], value, &event, atMost: ContentRules.maximumURLBytes, Self.problem(inImage:))
+        {
+            fields.insert(ContentFields(.image))
+        }
+        if try readData(tokens[.appData], value: value) { fields.insert(ContentFields(.data)) }
+        if try checkBadge(tokens[.badge], value: value) { fields.insert(ContentFields(.badge)) }
+        if try checkText(
+            .sound, tokens[.sound], value, &event, atMost: ContentRules.maximumSoundBytes, Self.problem(inSound:))
+        {
+            fields.insert(ContentFields(.sound))
+        }
+        if try checkText(
+            .category, tokens[.category], value, &event, atMost: ContentRules.maximumCategoryBytes,
+            Self.problem(inCategory:))
+        {
+            fields.insert(ContentFields(.category))
         }
         event.content = fields
         event.contentStart = tokens.contentStart
     }
 
+    /// Whether the event has the text.
+    @inline(__always)
     private func checkText(
-        _ part: ContentField, _ tokens: inout EventTokens, value: RawSpan, into event: inout DecodedEvent
-    ) throws(DecodingFailure) {
-        let limit = Self.limit(of: part)
-        try expectString(part.field, &tokens)
-        try expectLength(part.field, &tokens, in: value, atMost: limit)
-        let start = event.scratch.count
-        defer { event.scratch.removeLast(event.scratch.count - start) }
-        let field = event.field(tokens[part.field], in: value)
-        guard field.count > 0 else { throw .invalid("\(part.rawValue) is empty") }
-        if let problem = Self.problem(in: event.bytes(of: field, value: value), of: part) {
-            throw .invalid("\(part.rawValue) \(problem)")
+        _ field: EventField, _ token: JSONToken, _ value: RawSpan, _ event: inout DecodedEvent, atMost limit: Int,
+        _ problem: (RawSpan) -> String?
+    ) throws(DecodingFailure) -> Bool {
+        if token.isAbsent { return false }
+        guard token.kind == .string else {
+            throw .invalid("\(field.name) is \(token.kindName); it has to be a string")
         }
+        if token.range.count > limit {
+            try expectLength(of: field.name, token.textByteCount(in: value, upTo: limit), atMost: limit)
+        }
+        guard !token.range.isEmpty else { throw .invalid("\(field.name) is empty") }
+        let found: String?
+        if token.hasEscapes {
+            let start = event.scratch.count
+            JSONEscapes.append(value.extracting(token.range), to: &event.scratch)
+            found = problem(event.scratch.span.bytes.extracting(start..<event.scratch.count))
+            event.scratch.removeLast(event.scratch.count - start)
+        } else {
+            found = problem(value.extracting(token.range))
+        }
+        if let found { throw .invalid("\(field.name) \(found)") }
+        return true
     }
 
-    private static func limit(of part: ContentField) -> Int {
-        switch part {
-        case .title: ContentRules.maximumTitleBytes
-        case .link, .image: ContentRules.maximumURLBytes
-        case .sound: ContentRules.maximumSoundBytes
-        case .category: ContentRules.maximumCategoryBytes
-        case .data, .badge: 0
-        }
-    }
-
-    private static func problem(in text: RawSpan, of part: ContentField) -> String? {
-        switch part {
-        case .title, .data, .badge: return nil
-        case .link: return problem(inLink: text)
-        case .image: return problem(inAddress: text) ?? (isHTTPS(text) ? nil : "has to begin with https:// and a host")
-        case .sound:
-            for offset in 0..<text.byteCount {
-                let byte = text[byteAt: offset]
-                guard byte >= 0x20, byte != 0x7F, byte != UInt8(ascii: "/"), byte != UInt8(ascii: "\\") else {
-                    return "has to be default, none, or the name of a file in the app, without a path"
-                }
+    private static func problem(inSound text: RawSpan) -> String? {
+        for offset in 0..<text.byteCount {
+            let byte = text[byteAt: offset]
+            if byte < 0x20 || byte == 0x7F || byte == UInt8(ascii: "/") || byte == UInt8(ascii: "\\") {
+                return "has to be default, none, or the name of a file in the app, without a path"
             }
-            return nil
-        case .category:
-            return firstOffset(in: text) { !$0.isNameByte } == nil ? nil : "has to be 1 to 64 of A-Z a-z 0-9 _ . -"
         }
+        return nil
+    }
+
+    private static func problem(inCategory text: RawSpan) -> String? {
+        isName(text) ? nil : "has to be 1 to 64 of A-Z a-z 0-9 _ . -"
+    }
+
+    private static func problem(inImage text: RawSpan) -> String? {
+        if let problem = problem(inAddress: text) { return problem }
+        return isHTTPS(text) ? nil : "has to begin with https:// and a host"
     }
 
     private static func problem(inLink text: RawSpan) -> String? {
         if let problem = problem(inAddress: text) { return problem }
-        let colon = firstOffset(in: text) { $0 == UInt8(ascii: ":") } ?? 0
-        let scheme = text.extracting(0..<colon)
-        guard colon > 0, text.byteCount > colon + 1, text[byteAt: 0].isLetter,
-            firstOffset(in: scheme, { !$0.isSchemeByte }) == nil
+        if isHTTPS(text) { return nil }
+        var colon = 0
+        while colon < text.byteCount, text[byteAt: colon].isSchemeByte { colon += 1 }
+        guard colon > 0, text.byteCount > colon + 1, text[byteAt: colon] == UInt8(ascii: ":"), text[byteAt: 0].isLetter
         else { return "is no URL such as https://shop.example/orders/17 or shop://orders/17" }
-        let name = scheme.text.lowercased()
-        guard !ContentRules.refusedSchemes.contains(name) else {
-            return "begins with \(name):; it has to begin with https: or the app's own scheme"
+        let scheme = text.extracting(0..<colon)
+        if scheme.hasSameBytes(inAnyCaseAs: "https") { return "begins with https: and names no host" }
+        for refused in ContentRules.refusedSchemes where scheme.hasSameBytes(inAnyCaseAs: refused) {
+            return "begins with \(refused):; it has to begin with https: or the app's own scheme"
         }
-        return name != "https" || isHTTPS(text) ? nil : "begins with https: and names no host"
+        return nil
     }
 
-    /// A URL is printable ASCII.
+    /// A URL is printable ASCII without quotes and angle brackets; sixteen bytes are looked at at a time.
+    @inline(__always)
     private static func problem(inAddress text: RawSpan) -> String? {
-        guard
-            let offset = firstOffset(
-                in: text, { !(0x21...0x7E).contains($0) || $0 == 0x22 || $0 == 0x3C || $0 == 0x3E })
-        else { return nil }
-        return "holds a character that no URL has, at its byte \(offset): percent-encode it"
+        var offset = 0
+        while offset &+ 16 <= text.byteCount {
+            let chunk = text.unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: ByteChunk.self)
+            let strange =
+                // With a sign, what is not ASCII is less than 0x21 too.
+                (unsafeBitCast(chunk, to: SIMD16<Int8>.self) .< SIMD16<Int8>(repeating: 0x21))
+                .| (chunk .== ByteChunk(repeating: 0x22)) .| (chunk .== ByteChunk(repeating: 0x3C))
+                .| (chunk .== ByteChunk(repeating: 0x3E)) .| (chunk .== ByteChunk(repeating: 0x7F))
+            let count = strange.firstIndex
+            offset &+= count
+            guard count == 16 else { return strangeByte(offset) }
+        }
+        while offset < text.byteCount {
+            let byte = text[byteAt: offset]
+            if byte < 0x21 || byte >= 0x7F || byte == 0x22 || byte == 0x3C || byte == 0x3E {
+                return strangeByte(offset)
+            }
+            offset &+= 1
+        }
+        return nil
+    }
+
+    @inline(never)
+    private static func strangeByte(_ offset: Int) -> String {
+        "holds a character that no URL has, at its byte \(offset): percent-encode it"
     }
 
     private static func isHTTPS(_ text: RawSpan) -> Bool {
-        let start: StaticString = "https://"
-        let count = start.utf8CodeUnitCount
-        guard text.byteCount > count, text.extracting(0..<count).hasSameBytes(inAnyCaseAs: start) else { return false }
-        return ![UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#"), UInt8(ascii: ":")].contains(
-            text[byteAt: count])
+        guard text.byteCount > 8, text.extracting(0..<8).hasSameBytes(inAnyCaseAs: "https://") else { return false }
+        switch text[byteAt: 8] {
+        case UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#"), UInt8(ascii: ":"): return false
+        default: return true
+        }
     }
 
-    private func checkBadge(_ token: JSONToken, value: RawSpan) throws(DecodingFailure) {
-        let allowed = "it has to be a whole number from 0 to \(ContentRules.maximumBadge)"
-        guard token.kind == .number else { throw .invalid("badge is \(token.kindName); \(allowed)") }
+    private func checkBadge(_ token: JSONToken, value: RawSpan) throws(DecodingFailure) -> Bool {
+        if token.isAbsent { return false }
+        guard token.kind == .number else { throw Self.wrongBadge(token.kindName) }
         guard let number = value.extracting(token.range).decimal, number <= ContentRules.maximumBadge else {
-            throw .invalid("badge is out of range; \(allowed)")
+            throw Self.wrongBadge("out of range")
         }
+        return true
+    }
+
+    private static func wrongBadge(_ what: String) -> DecodingFailure {
+        .invalid("badge is \(what); it has to be a whole number from 0 to \(ContentRules.maximumBadge)")
     }
 
     // MARK: - data
 
-    /// Whether it has members; the object was checked as a part of the whole value before.
-    private func readData(
-        _ object: JSONToken, value: RawSpan, into event: inout DecodedEvent
-    ) throws(DecodingFailure) -> Bool {
+    /// Whether the event has data with members; the object was checked as a part of the whole value before.
+    private func readData(_ object: JSONToken, value: RawSpan) throws(DecodingFailure) -> Bool {
+        if object.isAbsent { return false }
         guard object.kind == .object else {
             throw .invalid("data is \(object.kindName); it has to be an object of strings")
         }
-        var names = InlineArray<64, JSONToken>(repeating: JSONToken())
+        // Where each name begins.
+        var names = InlineArray<64, Int32>(repeating: 0)
         var (count, byteCount) = (0, 0)
         var reader = JSONReader(value, offset: object.range.lowerBound)
         var isFirst = true
         while let (key, text) = try nextMember(of: &reader, isFirst: &isFirst) {
             let name = value.extracting(key.range)
-            try checkName(key, name)
-            for earlier in 0..<count where value.extracting(names[earlier].range).hasSameBytes(as: name) {
+            guard !key.hasEscapes, name.byteCount <= ContentRules.maximumDataNameBytes, Self.isName(name) else {
+                throw Self.wrongName(name)
+            }
+            for earlier in 0..<count where Self.isName(name, at: Int(names[earlier]), in: value) {
                 throw .malformed("data holds the name \(name.text) twice")
             }
+            if let problem = Self.reservation(of: name) { throw .invalid("data.\(name.text) \(problem)") }
             guard text.kind == .string else {
                 throw .invalid("data.\(name.text) is \(text.kindName); it has to be a string")
             }
@@ -132,9 +182,9 @@ extension RecordDecoder {
             guard count < ContentRules.maximumDataCount else {
                 throw .oversized("data has more than \(ContentRules.maximumDataCount) members")
             }
-            names[count] = key
-            count += 1
-            byteCount += name.byteCount + length
+            names[count] = key.start
+            count &+= 1
+            byteCount &+= name.byteCount &+ length
         }
         guard byteCount <= ContentRules.maximumDataBytes else {
             throw .oversized(
@@ -143,6 +193,7 @@ extension RecordDecoder {
         return count > 0
     }
 
+    @inline(__always)
     private func nextMember(
         of reader: inout JSONReader, isFirst: inout Bool
     ) throws(DecodingFailure) -> (key: JSONToken, value: JSONToken)? {
@@ -155,45 +206,55 @@ extension RecordDecoder {
         }
     }
 
-    private func checkName(_ key: JSONToken, _ name: RawSpan) throws(DecodingFailure) {
-        guard !key.hasEscapes, (1...ContentRules.maximumDataNameBytes).contains(name.byteCount),
-            Self.firstOffset(in: name, { !$0.isNameByte }) == nil
-        else {
-            let shown = name.extracting(0..<min(name.byteCount, ContentRules.maximumDataNameBytes)).text
-            throw .invalid("data holds the name \"\(shown)\"; a name has 1 to 64 of A-Z a-z 0-9 _ . -")
-        }
+    /// Whether the name that begins there, which has no escapes, is this one.
+    private static func isName(_ name: RawSpan, at start: Int, in value: RawSpan) -> Bool {
+        let end = start + name.byteCount
+        return end < value.byteCount && value[byteAt: end] == UInt8(ascii: "\"")
+            && value.extracting(start..<end).hasSameBytes(as: name)
+    }
+
+    private static func wrongName(_ name: RawSpan) -> DecodingFailure {
+        let shown = name.extracting(0..<min(name.byteCount, ContentRules.maximumDataNameBytes)).text
+        return .invalid("data holds the name \"\(shown)\"; a name has 1 to 64 of A-Z a-z 0-9 _ . -")
+    }
+
+    /// Why a name means something to others.
+    private static func reservation(of name: RawSpan) -> StaticString? {
         switch name[byteAt: 0] {
-        // No reserved name begins otherwise.
         case UInt8(ascii: "a")...UInt8(ascii: "g"), UInt8(ascii: "i"), UInt8(ascii: "l"), UInt8(ascii: "m"),
             UInt8(ascii: "s"), UInt8(ascii: "t"):
             break
-        default: return
+        // No reserved name begins otherwise.
+        default: return nil
         }
         let text = name.text
         if text == "message" || ContentField(rawValue: text) != nil {
-            throw .invalid("data.\(text) is a field of the event itself: put it beside data")
+            return "is a field of the event itself: put it beside data"
         }
-        if ContentRules.reservedDataNames.contains(text) || text.hasPrefix("gcm.") || text.hasPrefix("google.") {
-            throw .invalid("data.\(text) is a name that push services reserve; choose another one")
-        }
+        let isReserved =
+            ContentRules.reservedDataNames.contains(text) || text.hasPrefix("gcm.") || text.hasPrefix("google.")
+        return isReserved ? "is a name that push services reserve; choose another one" : nil
     }
 
-    private static func firstOffset(in bytes: RawSpan, _ matches: (UInt8) -> Bool) -> Int? {
-        for offset in 0..<bytes.byteCount where matches(bytes[byteAt: offset]) { return offset }
-        return nil
+    /// Whether it has one character or more, and those of a name or category alone.
+    private static func isName(_ text: RawSpan) -> Bool {
+        for offset in 0..<text.byteCount where !text[byteAt: offset].isNameByte { return false }
+        return text.byteCount > 0
     }
 }
 
 extension UInt8 {
-    fileprivate var isLetter: Bool {
-        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self | 0x20)
-    }
-    fileprivate var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
+    @inline(__always)
+    fileprivate var isLetter: Bool { (self | 0x20) &- UInt8(ascii: "a") < 26 }
+    @inline(__always)
+    fileprivate var isDigit: Bool { self &- UInt8(ascii: "0") < 10 }
     /// Whether a URL's scheme may hold it.
+    @inline(__always)
     fileprivate var isSchemeByte: Bool {
         isLetter || isDigit || self == UInt8(ascii: "+") || self == UInt8(ascii: "-") || self == UInt8(ascii: ".")
     }
     /// Whether a name of `data` or a category may hold it.
+    @inline(__always)
     fileprivate var isNameByte: Bool {
         isLetter || isDigit || self == UInt8(ascii: "_") || self == UInt8(ascii: "-") || self == UInt8(ascii: ".")
     }

@@ -46,9 +46,12 @@ extension RecordDecoder {
         while let key = try reader.nextKey(isFirst: &isFirst) {
             var field = Self.field(named: key, in: reader.bytes, scratch: &event.scratch)
             let token = try reader.readValue()
-            if field == .data, !fields.contains(.data) { field = .appData }
+            if let known = field, known.rawValue >= EventField.data.rawValue {
+                // In the object with the event, `data` is the app's.
+                if known == .data, !fields.contains(.data) { field = .appData }
+                if field != .data, fields.contains(.appData) { tokens.keepContent(at: start) }
+            }
             guard let field, fields.contains(field) else { continue }
-            if field.isContent { tokens.keepContent(at: start) }
             guard tokens[field].kind == .none else {
                 throw JSONError(problem: .repeatedKey(field.name), offset: Int(key.start))
             }

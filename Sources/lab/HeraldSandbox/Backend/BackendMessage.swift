@@ -12,7 +12,9 @@ struct BackendMessage: Sendable, Equatable {
 
     init(_ text: String) { self.text = text }
 
-    /// Reads a body; throws with what is wrong in it. Members that the contract does not know are ignored.
+    /// Reads a body; throws with what is wrong in it.
+    ///
+    /// Members that the contract does not know are ignored.
     init(_ body: JSONValue?) throws(InvalidArgument) {
         if case .string(let text)? = body {
             self.text = text

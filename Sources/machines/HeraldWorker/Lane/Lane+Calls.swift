@@ -47,8 +47,11 @@ extension Lane {
             return engine.withSlot(slot.index) { slot in
                 let detail = io.redact(detail, hiding: slot.event.bytes(of: slot.event.message, value: value))
                 let content = slot.event.content(in: value)
-                let texts = [ContentField.title, .link, .image].reduce(detail) {
-                    io.redact($0, hiding: content.bytes(of: $1))
+                let texts = content.fields.fields.reduce(detail) { detail, field in
+                    switch field {
+                    case .title, .link, .image: io.redact(detail, hiding: content.bytes(of: field))
+                    case .data, .badge, .sound, .category: detail
+                    }
                 }
                 return (0..<content.dataCount).reduce(texts) { detail, index in
                     // Shorter ones are words of any answer, such as `true`.

@@ -13,6 +13,7 @@ enum NotificationBody {
         now: WallTime, to output: inout [UInt8]
     ) {
         switch format {
+        case .apple where content.fields.isEmpty: appendApple(message, options, to: &output)
         case .apple: appendApple(message, content, options, to: &output)
         case .gcm:
             output.append(text: "{\"data\":{\"message\":")
@@ -33,12 +34,20 @@ enum NotificationBody {
         min(max(expiresAt.time(since: now).wholeSeconds, 0), longestTTLSeconds)
     }
 
+    private static func appendApple(_ message: RawSpan, _ options: DeliveryOptions, to output: inout [UInt8]) {
+        output.append(text: options.isInBackground ? background : "{\"aps\":{\"alert\":")
+        JSONText.appendString(message, to: &output)
+        output.append(text: options.isInBackground ? "}" : "}}")
+    }
+
+    /// Apple refuses an alert, a sound and a badge in what only wakes the app: the app gets all of it.
+    private static let background: StaticString = "{\"aps\":{\"content-available\":1},\"message\":"
+
     private static func appendApple(
         _ message: RawSpan, _ content: borrowing EventContent, _ options: DeliveryOptions, to output: inout [UInt8]
     ) {
-        // Apple refuses an alert, a sound and a badge in what only wakes the app: the app gets all of it.
         if options.isInBackground {
-            output.append(text: "{\"aps\":{\"content-available\":1},\"message\":")
+            output.append(text: background)
             JSONText.appendString(message, to: &output)
             content.appendMembers([.title, .link, .image, .badge, .sound, .category], to: &output)
         } else {
