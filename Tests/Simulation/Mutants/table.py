@@ -784,7 +784,7 @@ MUTANTS = [
         "ServiceHold.swift",
         "default: reason.explains(result, status: status, isProbe: isProbe)",
         "default: reason.explains(result, status: status, isProbe: false)",
-        scenario="serviceRefusals=3",
+        scenario="seed=21 serviceRefusals=3 hasStorms=false unanswered=300000 isAtomic=true",
     ),
     Mutant(
         "a hold has all of its calls as probes",

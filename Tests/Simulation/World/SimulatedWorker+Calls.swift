@@ -26,6 +26,7 @@ extension SimulatedWorker {
         checkCampaign(name, record)
         checkPriority(token, name)
         checkPause(token)
+        checkHold(token)
         var (result, after) = answer(token, record)
         // A call that is not sent needs no connection.
         if simulation.trouble == nil, result.failure != .nameNotFound, result.verdict != .oversized {
@@ -155,11 +156,17 @@ extension SimulatedWorker {
             let wasCounted = counted.contains(token)
             let duty = currentDuty(token)
             let before = duty.map { simulation.checkers.duties[$0] }
-            let isProbe = probes.contains(token) || lane.engine.holds.contains { $0.isProbe(token) }
+            let hold = lane.engine.holds.first { $0.isProbe(token) }
+            let isProbe = probes.contains(token) || hold != nil
             let isCurrent = lane.engine.slot(token.slot.index).generation == token.slot.generation
             note(token, result)
             var call = EndedCall(judged(result, by: statuses), at: now.monotonic)
             body(token, &call)
+            if let hold, result.status == 200,
+                lane.engine.holds.contains(where: { $0.service == hold.service && $0.since == hold.since })
+            {
+                simulation.checkers.fail("\(process) holds service \(hold.service), whose probe was delivered")
+            }
             noteExposure(token)
             noteLimits(token, result, isCurrent: isCurrent)
             guard let duty, let before, waitsForOutage(result, token, isProbe: isProbe) else { continue }
@@ -276,6 +283,15 @@ extension SimulatedWorker {
     private func checkPause(_ token: CallToken) {
         guard lane.engine.outage == nil, lane.engine.isPaused(service: Int(token.service), now: now) else { return }
         simulation.checkers.fail("\(process) calls service \(token.service), which is paused")
+    }
+
+    /// A push service that is held gets one probe at a time.
+    private func checkHold(_ token: CallToken) {
+        // In an outage of all it may be that one's probe.
+        guard lane.engine.outage == nil,
+            let hold = lane.engine.holds.first(where: { $0.service == Int(token.service) }), !hold.isProbe(token)
+        else { return }
+        simulation.checkers.fail("\(process) calls service \(token.service), which is held, beside its probe")
     }
 
     private func noteLimits(_ token: CallToken, _ result: CallResult, isCurrent: Bool) {
