@@ -38,7 +38,7 @@ struct FaultNightsTests {
         }
     }
 
-    @Test("All calls for wns get 403: it is held alone, said once, and all that waits is delivered after the repair")
+    @Test("All calls for wns get 403: it is held alone, told once, and what waits is delivered after the repair")
     func refusedWhole() async throws {
         try await Night.run(Fixture.Plan()) { night in
             let fixture = night.fixture

@@ -30,32 +30,33 @@ struct ReplayTests {
         }
         try await Fixture.run(plan) { fixture in
             _ = try await fixture.startWorker()
-            let events = (0..<60).map { Publication(id: "e\($0)", user: "user-\($0)", pns: ["apns", "gcm"]) }
+            // Fewer than hold the push service.
+            let events = (0..<40).map { Publication(id: "e\($0)", user: "user-\($0)", pns: ["apns", "gcm"]) }
             try await fixture.publish(events)
-            try await fixture.waitForResults(120)
+            try await fixture.waitForResults(80)
             fixture.backend.misbehave([])
 
             let dry = try await fixture.dlq("replay", "--group", "status=503", "--dry-run", "-o", "jsonl")
-            #expect(try dry.status == 0 && object(dry.output)["planned"] as? Int == 60, "\(dry.output)")
-            #expect(fixture.requests.count == 60)
+            #expect(try dry.status == 0 && object(dry.output)["planned"] as? Int == 40, "\(dry.output)")
+            #expect(fixture.requests.count == 40)
 
             let run = try await fixture.dlq(
                 "replay", "--group", "status=503", "--yes", "--reason", "gcm was down", "-o", "jsonl")
             let report = try object(run.output)
             #expect(run.status == 0 && report["end"] as? String == "complete", "\(run.output)")
-            #expect(report["replayed"] as? Int == 60 && report["delivered"] as? Int == 60, "\(run.output)")
-            try await fixture.waitForResults(180)
+            #expect(report["replayed"] as? Int == 40 && report["delivered"] as? Int == 40, "\(run.output)")
+            try await fixture.waitForResults(120)
             try await fixture.catchUp()
             let letters = Dictionary(grouping: fixture.deadLetters) { $0.heraldHeaders["herald-id"] }
             let replays = fixture.requests.filter { $0.heraldHeaders["herald-replays"] == "1" }
-            #expect(replays.count == 60)
+            #expect(replays.count == 40)
             for replay in replays {
                 #expect(replay.heraldHeaders["herald-pns"] == "gcm")
                 #expect(replay.value == letters[replay.heraldHeaders["herald-id"]]?.first?.value)
             }
             // The keys of each event's calls: apns once, gcm twice under one key.
             let keys = Dictionary(grouping: fixture.backend.calls.compactMap(\.notification)) { $0 }
-            #expect((0..<60).allSatisfy { keys["e\($0):apns"]?.count == 1 && keys["e\($0):gcm"]?.count == 2 })
+            #expect((0..<40).allSatisfy { keys["e\($0):apns"]?.count == 1 && keys["e\($0):gcm"]?.count == 2 })
             let audit = fixture.records("notifications.audit").compactMap(\.json)
             #expect(audit.map { $0["phase"] as? String } == ["started", "ended"])
             #expect(audit.first?["reason"] as? String == "gcm was down")

@@ -26,7 +26,7 @@ struct EventChangeTests {
     }
 
     @Test(
-        "The parts beside the message are set as texts, or as the JSON of a number or object; an empty one is taken away"
+        "Other parts are set as texts, or as the JSON of a number or object; an empty one is taken away"
     )
     func content() {
         let change = EventChange(content: [

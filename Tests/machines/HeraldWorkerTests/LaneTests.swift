@@ -141,7 +141,7 @@ struct LaneTests {
     }
 
     @Test(
-        "An answer is recorded without the message's title, link, image and long data; short data is any answer's word")
+        "An answer is recorded without title, link, image and long data; short data is any answer's word")
     func contentInAnswer() throws {
         let fixture = LaneFixture()
         fixture.assign()

@@ -42,7 +42,7 @@ struct EngineHoldTests {
         harness.takeOthers().count { if case .notice(.holdBegan) = $0 { true } else { false } }
     }
 
-    @Test("begins when one push service refuses many users, costs few dead letters and no attempt, and delays no other")
+    @Test("begins when one service refuses many users: few dead letters, no attempt, no delay of others")
     func refused() {
         seconds(10, 403)
         #expect(harness.engine.outage == nil)

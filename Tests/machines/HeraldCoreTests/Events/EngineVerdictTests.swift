@@ -120,7 +120,7 @@ struct EngineVerdictTests {
         #expect(harness.engine.outage != nil)
     }
 
-    @Test("the parts of an event that its backend does not take are in the results of what was delivered, and counted")
+    @Test("the parts that a backend does not take are in the results of what was delivered, and counted")
     func omitted() {
         let harness = EngineHarness { $0.carriedContent = [ContentFields([.title, .data])] }
         let content = #","title":"t","link":"shop://1","badge":0"#

@@ -49,10 +49,10 @@ function form(name, choices, result, app, state) {
   };
   const columns = h('datalist', { id: 'columns' });
   const showColumns = async ({ currentTarget }) => {
-    const form = currentTarget;
-    const names = await columnsIn(form.querySelector('#audience').files[0], form.querySelector('#encoding').value);
+    const edit = currentTarget;
+    const names = await columnsIn(edit.querySelector('#audience').files[0], edit.querySelector('#encoding').value);
     replace(columns, names.map((column) => h('option', { value: column })));
-    replace(form.querySelector('#userColumn-hint'), columnHint(name, names));
+    replace(edit.querySelector('#userColumn-hint'), columnHint(name, names));
   };
   return h('form', {
     class: 'card campaign', 'aria-label': 'What the campaign is', oninput: edited, onchange(event) { edited(event); showColumns(event); },

@@ -167,7 +167,7 @@ export function serviceRows({ byPushService = {}, published }) {
   return Object.entries(byPushService).map(([name, counts]) => [name, count(published), count(counts.delivered), ...unreached.filter((outcome) => isShown(byPushService, outcome)).map((outcome) => count(counts[outcome])), count(counts.open)]);
 }
 
-const isShown = (services, outcome) => outcome === unreached[0] || Object.values(services).some((counts) => counts[outcome] > 0);
+const isShown = (counted, outcome) => outcome === unreached[0] || Object.values(counted).some((counts) => counts[outcome] > 0);
 
 function services(campaign) {
   const of = campaign.byPushService;
