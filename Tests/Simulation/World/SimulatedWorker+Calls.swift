@@ -187,7 +187,8 @@ extension SimulatedWorker {
         }
         return switch lane.engine.outage?.reason {
         case .breaker: failedForNow
-        case .deadLetterBreaker: failedForNow && isProbe || result.status == lane.engine.outage?.status
+        case .deadLetterBreaker:
+            failedForNow && isProbe || meaning(result) == .rejected && result.status == lane.engine.outage?.status
         // While partitions are revoked there is no outage; rejections that trip the dead-letter breaker then are given
         // back.
         // Rejections of a campaign that fails alone wait for its resumption.
