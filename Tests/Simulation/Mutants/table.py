@@ -547,6 +547,12 @@ MUTANTS = [
         "        return earliest < 0 || offset >= 0\n",
     ),
     Mutant(
+        "events behind one that is out for minutes return every moment until then",
+        "UserBackpressure.swift",
+        "planned, opens?.time(since: now) ?? .zero)",
+        "planned)",
+    ),
+    Mutant(
         "a loud user of whom nothing is in memory waits for his events as any other",
         "UserBackpressure.swift",
         "static let returnsPerSecondWhenIdle = 16_000",

@@ -11,10 +11,13 @@ import HeraldTime
 /// ones, so all of them return in time for their turn without circulating every few seconds. Where even the longest
 /// delay is short, a backlog would circulate constantly: so from all topics but that of the shortest delay, only a
 /// limited number a second is taken back before its turn, and the plan counts with that.
+///
+/// A plan may turn out to be far too long: the calls became quicker. Those behind such an event return no earlier than
+/// it does, instead of every moment.
 struct UserBackpressure: Sendable {
     /// The most streams known at the same time; further users' excess events wait in memory.
     static let most = 256
-    /// The most deferred events known, 16 bytes for each; beyond that, events keep the broker's order.
+    /// The most deferred events known, 24 bytes for each; beyond that, events keep the broker's order.
     static let mostOut = 262_144
     /// The shortest deferral: each costs a record.
     static let shortest: Milliseconds = .milliseconds(250)
@@ -78,17 +81,22 @@ struct UserBackpressure: Sendable {
         at offset: Int64, of key: UInt64, line: Int, share: Int, now: MonotonicTime
     ) -> Deferral {
         // In place: a copy of the stream would make the next change copy all of its events that are out.
-        let (earlier, interval) = withStream(key, now: now) { ($0.count(before: offset), $0.interval) }
+        let (earlier, interval, opens) = withStream(key, now: now) {
+            ($0.count(before: offset), $0.interval, $0.opens(for: offset))
+        }
         // An earlier event is certain; the number of those out before it is only an estimate.
         let behind = max(1, line + earlier)
         // It returns when a quarter of the share is free.
         let wait = Double(max(0, behind - share * 3 / 4)) * Double(interval) / 1_000_000
-        let wanted = max(Self.shortest, .milliseconds(Int64(min(wait, Double(DeferralPlan.longest.count)))))
+        let planned = Milliseconds.milliseconds(Int64(min(wait, Double(DeferralPlan.longest.count))))
+        let wanted = max(Self.shortest, planned, opens?.time(since: now) ?? .zero)
         let queued = Milliseconds.milliseconds(outByDelay.dropFirst().reduce(0, +) * 1_000 / Self.returnsPerSecond)
         let delay = delays.indices.last { delays[$0] + ($0 > 0 ? queued : .zero) <= wanted } ?? 0
         let isKnown = out < Self.mostOut
-        outByDelay[delay] += withStream(key, now: now) { $0.add(offset, delay, isKnown: isKnown, now: now) }
-        return Deferral(delay: delay, wait: min(wanted, delays[delay]), behind: behind)
+        let deferral = Deferral(delay: delay, wait: min(wanted, delays[delay]), behind: behind)
+        let due = now.advanced(by: deferral.wait)
+        outByDelay[delay] += withStream(key, now: now) { $0.add(offset, delay, due: due, isKnown: isKnown, now: now) }
+        return deferral
     }
 
     /// Calls `body` with a stream, which is known from now on.
@@ -179,12 +187,19 @@ private struct Stream: Sendable {
         return Int(Double(out) * Double(offset - earliest) / Double(highest - earliest))
     }
 
+    /// The time at which the earliest event returns, if it precedes this one.
+    func opens(for offset: Int64) -> MonotonicTime? {
+        lanes.lazy.compactMap(\.earliest).min { $0.offset < $1.offset }.flatMap { $0.offset < offset ? $0.due : nil }
+    }
+
     /// Adds an event; returns the number of additional events out.
-    mutating func add(_ offset: Int64, _ delay: Int, isKnown: Bool, now: MonotonicTime) -> Int {
+    mutating func add(
+        _ offset: Int64, _ delay: Int, due: MonotonicTime, isKnown: Bool, now: MonotonicTime
+    ) -> Int {
         latest = now
         highest = max(highest, offset)
         guard isKnown else { return 0 }
-        return lanes[delay].append(offset, now: now) ? 1 : 0
+        return lanes[delay].append(offset, due: due, now: now) ? 1 : 0
     }
 
     /// Removes an event; returns the number of events no longer out.
@@ -215,23 +230,30 @@ private struct DeferredOffsets: Sendable {
         case missed
     }
 
+    /// An event that is out, and the time at which it returns.
+    struct Deferred: Sendable {
+        var offset: Int64 = 0
+        var due = MonotonicTime.distantPast
+    }
+
     private var offsets = Ring<Int64>(capacity: 0, filler: 0)
-    /// The offsets without a lower one behind them, so the first is the lowest of all.
-    private var minima = Ring<Int64>(capacity: 0, filler: 0)
+    /// The events without a lower offset behind them, so the first has the lowest of all.
+    private var minima = Ring<Deferred>(capacity: 0, filler: Deferred())
     private var returns = Return.notSeen
     /// The time at which the latest returned, or the first was deferred.
     private var progress = MonotonicTime.distantPast
 
     var count: Int { offsets.count }
-    var lowest: Int64? { minima.first }
+    var lowest: Int64? { earliest?.offset }
+    var earliest: Deferred? { minima.first }
 
     /// Appends an offset; false when they do not return to this worker.
-    mutating func append(_ offset: Int64, now: MonotonicTime) -> Bool {
+    mutating func append(_ offset: Int64, due: MonotonicTime, now: MonotonicTime) -> Bool {
         guard returns != .missed else { return false }
         if offsets.isEmpty { progress = now }
         offsets.append(offset)
-        while let last = minima.last, last > offset { minima.removeLast() }
-        minima.append(offset)
+        while let last = minima.last, last.offset > offset { minima.removeLast() }
+        minima.append(Deferred(offset: offset, due: due))
         return true
     }
 
@@ -243,7 +265,7 @@ private struct DeferredOffsets: Sendable {
         progress = now
         for _ in 0...place {
             guard let first = offsets.popFirst() else { break }
-            if minima.first == first { _ = minima.popFirst() }
+            if minima.first?.offset == first { _ = minima.popFirst() }
         }
         return place + 1
     }
@@ -253,7 +275,7 @@ private struct DeferredOffsets: Sendable {
         guard !offsets.isEmpty, progress < limit else { return 0 }
         if returns == .notSeen { returns = .missed }
         let count = offsets.count
-        (offsets, minima) = (Ring(capacity: 0, filler: 0), Ring(capacity: 0, filler: 0))
+        (offsets, minima) = (Ring(capacity: 0, filler: 0), Ring(capacity: 0, filler: Deferred()))
         return count
     }
 }

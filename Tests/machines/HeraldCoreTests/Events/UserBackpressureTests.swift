@@ -47,6 +47,24 @@ struct UserBackpressureTests {
         #expect(deferral == .init(delay: 0, wait: .milliseconds(500), behind: 20))
     }
 
+    @Test("an event returns no earlier than an earlier one that was planned for much later")
+    func waitsForEarlier() {
+        var users = users(deferred: [], delays: [.seconds(1), .seconds(5), .seconds(10)])
+        #expect(
+            users.deferEvent(at: 10, of: Self.user, line: 200, share: 20, now: moment(0))
+                == .init(delay: 2, wait: .seconds(10), behind: 200))
+        // By now its user has no event in memory, and calls take a millisecond.
+        for _ in 0..<20 { users.called(Self.user, took: 1_000_000, now: moment(1_000)) }
+        func wait(_ offset: Int64, at milliseconds: Int64) -> Milliseconds {
+            users.deferEvent(at: offset, of: Self.user, line: 0, share: 1, now: moment(milliseconds)).wait
+        }
+        #expect(wait(11, at: 4_000) == .seconds(5))
+        #expect(wait(11, at: 9_000) == .seconds(1))
+        #expect(wait(11, at: 9_500) == .milliseconds(500))
+        #expect(wait(11, at: 12_000) == UserBackpressure.shortest)
+        #expect(wait(9, at: 4_000) == UserBackpressure.shortest, "it precedes all others")
+    }
+
     @Test("an event is next when no earlier one is deferred, in whatever topic")
     func next() {
         var users = users(deferred: 0..<200)
