@@ -126,7 +126,7 @@ extension Simulation {
         followCampaigns()
         let choices = Choices(seed: scenario.seed)
         var chance = Chance(seed: self[Self.operators][.jobStart].bits())
-        guard let template = try? MessageTemplate(Self.campaignText) else { return }
+        guard let template = try? ContentTemplate(Self.campaignText) else { return }
         var order = CampaignOrder(
             text: CampaignText(
                 name: Self.campaignName, template: template,

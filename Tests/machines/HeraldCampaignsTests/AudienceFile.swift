@@ -28,10 +28,11 @@ struct AudienceFile {
     }
 
     static func text(
-        _ message: String, maximumEventBytes: Int = 65_536, users: UserRule = .tag
+        _ message: String, _ content: CampaignContent = CampaignContent(), maximumEventBytes: Int = 65_536,
+        users: UserRule = .tag
     ) throws -> CampaignText {
         CampaignText(
-            name: "spring", template: try MessageTemplate(message), pushServices: ["apns", "gcm"],
+            name: "spring", template: try ContentTemplate(message, content), pushServices: ["apns", "gcm"],
             maximumEventBytes: maximumEventBytes, users: users)
     }
 
@@ -54,11 +55,12 @@ struct AudienceFile {
     }
 
     func preview(
-        _ message: String, _ form: AudienceForm = AudienceForm(), after former: CampaignProgress? = nil
+        _ message: String, _ form: AudienceForm = AudienceForm(), after former: CampaignProgress? = nil,
+        content: CampaignContent = CampaignContent()
     ) throws -> AudiencePreview {
         var recipients = RecipientSet()
         let preview = try AudiencePreview(
-            try open(form), try Self.text(message), expiresAt: nil, marking: &recipients,
+            try open(form), try Self.text(message, content), expiresAt: nil, marking: &recipients,
             into: InvalidLines(path: invalidPath), after: former,
             onProgress: { _ in true })
         guard let preview else { throw ToolFailure("it was ended") }

@@ -81,7 +81,7 @@ final class CampaignBench {
         audience = (0..<count).map { "user\($0)" }
         order = CampaignOrder(
             text: CampaignText(
-                name: Self.name, template: try MessageTemplate("Hi"), pushServices: ["apns"],
+                name: Self.name, template: try ContentTemplate("Hi"), pushServices: ["apns"],
                 maximumEventBytes: 65_536, users: .tag),
             topic: Self.topic)
         context = CampaignContext(

@@ -51,13 +51,13 @@ struct FailureLimitTests {
 
 @Suite("The options of a campaign's start")
 struct CampaignOrderTests {
-    private func order(_ change: (inout CampaignOrder) -> Void = { _ in }) throws -> CampaignOrder {
+    private func order(_ change: (inout CampaignOrder) throws -> Void = { _ in }) throws -> CampaignOrder {
         var order = CampaignOrder(
             text: CampaignText(
-                name: "spring", template: try MessageTemplate("Hi"), pushServices: ["apns", "gcm"],
+                name: "spring", template: try ContentTemplate("Hi"), pushServices: ["apns", "gcm"],
                 maximumEventBytes: 65_536, users: .tag),
             topic: "bulk")
-        change(&order)
+        try change(&order)
         return order
     }
 
@@ -112,9 +112,32 @@ struct CampaignOrderTests {
             $0.topic = "other"
             $0.expiresIn = .milliseconds(1)
         }
-        other.text.template = try MessageTemplate("Bye")
+        other.text.template = try ContentTemplate("Bye")
         let words = failure { try other.check(against: campaign()) }
         #expect(words.contains("its message is another, its push services are gcm,apns, its topic is bulk"))
         #expect(words.contains("its events do not expire"))
+    }
+
+    @Test("Another title is another campaign, and so is one that it had not")
+    func otherContent() throws {
+        var content = CampaignContent()
+        content.title = "Spring"
+        content.data = ["order": "{{order}}"]
+        var former = campaign()
+        former.definition?.content = content
+        var other = content
+        other.title = "Autumn"
+        other.badge = 1
+        let differing = try order { $0.text.template = try ContentTemplate("Hi", other) }
+        let words = failure { try differing.check(against: former) }
+        #expect(words.contains("and its title is another, it has no badge: continue"), "\(words)")
+        try order { $0.text.template = try ContentTemplate("Hi", content) }.check(against: former)
+        let start = try order { $0.text.template = try ContentTemplate("Hi", content) }.newDefinition(
+            at: WallTime(milliseconds: 0), by: "ann", requests: [:], results: [:])
+        #expect(start.content == content)
+        #expect(try start.template.names == ["order"])
+        let plain = try order().newDefinition(
+            at: WallTime(milliseconds: 0), by: "ann", requests: [:], results: [:])
+        #expect(plain.content == nil)
     }
 }

@@ -329,6 +329,8 @@ struct ReportTests {
     func hostileTexts() throws {
         var definition = Samples.definition(pns: [Self.hostile])
         definition.message = "Secret \(Self.hostile)"
+        definition.content = CampaignContent()
+        definition.content?.title = "Hidden \(Self.hostile)"
         definition.startedBy = Self.hostile
         definition.topic = Self.hostile
         var report = CampaignReport(definition, now: Self.now)
@@ -339,7 +341,8 @@ struct ReportTests {
             let html = page(report, definition, isRevealed: isRevealed, by: Self.hostile)
             #expect(!html.contains("<script") && !html.contains("\u{1B}") && !html.contains("\u{202E}"))
             #expect(html.contains("&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;&amp;&quot;=1+1"))
-            #expect(html.contains("Secret") == isRevealed)
+            #expect(html.contains("Secret") == isRevealed && html.contains("Hidden") == isRevealed)
+            #expect(html.contains("<dt>Title</dt>"))
         }
     }
 

@@ -170,6 +170,27 @@ struct EventFormTests {
         }
     }
 
+    @Test("With a title, a link, data and the rest it equals the contract encoder's output, too")
+    func contentSameAsContract() throws {
+        var event = NotificationEvent(user: "ann", message: "Hi", pushServices: ["apns"])
+        (event.source, event.campaign) = ("herald-campaign", "spring")
+        (event.title, event.link, event.image) = ("\"T\"\n", "shop://orders/17", "https://shop.example/a.png")
+        (event.data, event.badge) = (["order": "17", "a.b": ""], 3)
+        (event.sound, event.category) = ("default", "news")
+        let content = CampaignContentTests.content(of: event)
+        let template = try ContentTemplate(event.message, content)
+        let form = EventForm(campaign: "spring", pushServices: ["apns"], content: template, expiresAt: nil)
+        let id = RecipientIDs(campaign: "spring").id(of: "ann".utf8.span.bytes)
+        event.id = id.text
+        var output: [UInt8] = []
+        let texts = template.parts.dropFirst().map { Array($0.template.text.utf8) }
+        form.append(id, user: "ann".utf8.span.bytes, message: "Hi".utf8.span.bytes, texts: texts[...], to: &output)
+        func members(_ json: [UInt8]) throws -> NSDictionary {
+            try #require(try JSONSerialization.jsonObject(with: Data(json)) as? NSDictionary)
+        }
+        #expect(try members(output) == members(try event.encoded()))
+    }
+
     @Test("An id is the first half of SHA-256 of the campaign and the user")
     func id() {
         // printf 'herald-campaign\0spring\0ann' | sha256sum

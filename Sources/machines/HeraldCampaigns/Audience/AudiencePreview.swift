@@ -16,6 +16,8 @@ package struct AudiencePreview: Sendable {
     package struct Sample: Sendable, Equatable {
         package var user: String
         package var message: String
+        /// What it has beside the message.
+        package var content: CampaignContent
     }
 
     /// A field that looks like a mistake for some recipients.
@@ -25,7 +27,8 @@ package struct AudiencePreview: Sendable {
         package var count: Int
         /// The line of the first of them, from 1.
         package var line: Int
-        package var message: String
+        /// The text that it stands in.
+        package var text: String
     }
 
     private static let shownInvalidLines = 5
@@ -47,10 +50,12 @@ package struct AudiencePreview: Sendable {
     package private(set) var emptyLines = 0
     package private(set) var invalidLines: [InvalidLine] = []
     package private(set) var samples: [Sample] = []
-    /// The user's column and the message's fields, in its order, where some look like a mistake.
+    /// The user's column and the texts' fields, in their order, where some look like a mistake.
     package private(set) var doubtfulFields: [DoubtfulField] = []
     /// The most bytes that a message has.
     package private(set) var longestMessage = 0
+    /// The most bytes that all texts of a notification have.
+    package private(set) var longestContent = 0
     /// Recipients who differ from another one in upper and lower case alone.
     package private(set) var caseTwins = CaseInsensitiveDuplicates()
     /// The mark of the audience that the campaign has, when that begins this one: appending people to a file adds them.
@@ -111,11 +116,12 @@ package struct AudiencePreview: Sendable {
                 if set.count == former?.recipients, former?.audience == mark.text { beginsWith = mark.text }
                 noteDoubts(reader, campaign.template)
                 longestMessage = max(longestMessage, reader.message.count)
+                longestContent = max(longestContent, reader.texts.reduce(0) { $0 + $1.count })
                 if samples.count < Self.shownSamples {
                     samples.append(
                         Sample(
                             user: String(decoding: reader.user, as: UTF8.self),
-                            message: String(decoding: reader.message, as: UTF8.self)))
+                            message: String(decoding: reader.message, as: UTF8.self), content: reader.content))
                 }
             }
         }
@@ -130,29 +136,29 @@ package struct AudiencePreview: Sendable {
             throw ToolFailure(
                 name == reading.userColumn
                     ? "no line of the audience has a \(name)"
-                    : "the message uses {{\(name)}}, which no line of the audience has")
+                    : "the \(campaign.template.place(using: name)) uses {{\(name)}}, which no line of the audience has")
         }
     }
 
-    private mutating func noteDoubts(_ reader: RecipientReader, _ template: MessageTemplate) {
+    private mutating func noteDoubts(_ reader: RecipientReader, _ template: ContentTemplate) {
         if FieldDoubt(reader.user[...]) == .placeholder {
-            note(.placeholder, reading.userColumn, reader, message: String(decoding: reader.user, as: UTF8.self))
+            note(.placeholder, reading.userColumn, reader, in: reader.user)
         }
-        // A field that the message has twice counts once.
+        // A field that the texts have twice counts once.
         for (index, found) in reader.doubts.enumerated()
-        where !reader.doubts[..<index].contains(where: { $0 == found }) {
-            note(
-                found.doubt, template.names[found.field], reader,
-                message: String(decoding: reader.message, as: UTF8.self))
+        where !reader.doubts[..<index].contains(where: { $0.field == found.field && $0.doubt == found.doubt }) {
+            note(found.doubt, template.names[found.field], reader, in: reader.texts[found.part])
         }
     }
 
-    private mutating func note(_ doubt: FieldDoubt, _ name: String, _ reader: RecipientReader, message: String) {
+    private mutating func note(_ doubt: FieldDoubt, _ name: String, _ reader: RecipientReader, in text: [UInt8]) {
         if let known = doubtfulFields.firstIndex(where: { $0.name == name && $0.doubt == doubt }) {
             doubtfulFields[known].count += 1
         } else {
             doubtfulFields.append(
-                DoubtfulField(name: name, doubt: doubt, count: 1, line: reader.lines.line, message: message))
+                DoubtfulField(
+                    name: name, doubt: doubt, count: 1, line: reader.lines.line,
+                    text: String(decoding: text, as: UTF8.self)))
         }
     }
 

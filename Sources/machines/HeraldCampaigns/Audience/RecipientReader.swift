@@ -16,30 +16,40 @@ package final class RecipientReader {
         case end
     }
 
-    private let template: MessageTemplate
+    private let template: ContentTemplate
     private let ids: RecipientIDs
     private let form: EventForm
     private let maximumEventBytes: Int
     private let users: UserRule
+    /// Checks the events that have more than a message.
+    private let decoder: RecordDecoder
+    private var decoded = DecodedEvent()
     /// The audience's lines, of which the present item is one.
     private(set) var lines: AudienceReader
 
     package private(set) var id = RecipientID(high: 0, low: 0)
     package private(set) var user: [UInt8] = []
-    package private(set) var message: [UInt8] = []
+    /// Of each part of the template its text; the message is the first.
+    private(set) var texts: [[UInt8]] = []
+    package var message: [UInt8] { texts[0] }
     /// What the fields so far tell of the audience's encoding.
     private(set) var evidence = EncodingEvidence()
-    /// What looks like a mistake in the message's fields, by their numbers in the template's names.
-    private(set) var doubts: [(field: Int, doubt: FieldDoubt)] = []
+    /// What looks like a mistake in the texts' fields, by their numbers in the template's names, and the part's number.
+    private(set) var doubts: [(field: Int, doubt: FieldDoubt, part: Int)] = []
     private(set) var event: [UInt8] = []
 
     /// A reader at the audience's beginning; a header without a field that the message uses is thrown.
     package init(_ audience: Audience, _ campaign: CampaignText, expiresAt: Int64?) throws {
         template = campaign.template
         ids = RecipientIDs(campaign: campaign.name)
-        form = EventForm(campaign: campaign.name, pushServices: campaign.pushServices, expiresAt: expiresAt)
+        form = EventForm(
+            campaign: campaign.name, pushServices: campaign.pushServices, content: template, expiresAt: expiresAt)
         maximumEventBytes = campaign.maximumEventBytes
         users = campaign.users
+        decoder = RecordDecoder(
+            pushServices: try PushServices(names: campaign.pushServices), maxEventBytes: campaign.maximumEventBytes,
+            users: users)
+        texts = Array(repeating: [], count: template.parts.count)
         lines = try AudienceReader(audience, fields: template.names, isOptional: template.isOptional)
     }
 
@@ -56,26 +66,69 @@ package final class RecipientReader {
         if name.count < user.count { user = Array(user[name]) }
         if let problem = users.problem(in: user.span.bytes) { return .invalid(problem) }
         if users == .text, let problem = problem(inText: user, "user") { return .invalid(problem) }
-        message.removeAll(keepingCapacity: true)
         doubts.removeAll(keepingCapacity: true)
         var isBeyondASCII = evidence.hasUTF8 || user.contains { $0 > 0x7F }
-        template.render(
-            into: &message, onEmpty: { doubts.append(($0, .empty)) },
-            append: { field, message in
-                let before = message.count
-                lines.append(field + 1, to: &message)
-                if !isBeyondASCII { isBeyondASCII = message[before...].contains { $0 > 0x7F } }
-                if let doubt = FieldDoubt(message[before...]) { doubts.append((field, doubt)) }
-            })
-        if let problem = problem(inMessage: message) { return .invalid(problem) }
+        for (number, part) in template.parts.enumerated() {
+            texts[number].removeAll(keepingCapacity: true)
+            part.render(
+                into: &texts[number], onEmpty: { doubts.append(($0, .empty, number)) },
+                append: { field, text in
+                    let before = text.count
+                    lines.append(field + 1, to: &text)
+                    if !isBeyondASCII { isBeyondASCII = text[before...].contains { $0 > 0x7F } }
+                    if let doubt = FieldDoubt(text[before...]) { doubts.append((field, doubt, number)) }
+                })
+            if let problem = problem(in: part.place, number) { return .invalid(problem) }
+        }
         if isBeyondASCII, !evidence.hasUTF8 { evidence.noteUTF8() }
         id = ids.id(of: user.span.bytes)
         event.removeAll(keepingCapacity: true)
-        form.append(id, user: user.span.bytes, message: message.span.bytes, to: &event)
+        let message = message
+        form.append(id, user: user.span.bytes, message: message.span.bytes, texts: texts.dropFirst(), to: &event)
         guard event.count <= maximumEventBytes else {
             return .invalid("its event has \(event.count) bytes; limits.eventBytes allows \(maximumEventBytes)")
         }
+        if template.parts.count > 1, let failure = decode() { return .invalid(failure.detail) }
         return .recipient
+    }
+
+    /// The texts of the present recipient beside the message.
+    var content: CampaignContent {
+        var content = template.content
+        for (part, text) in zip(template.parts, texts) {
+            let text = String(decoding: text, as: UTF8.self)
+            let shown = text.isEmpty ? nil : text
+            switch part.place {
+            case .field(.title): content.title = shown
+            case .field(.link): content.link = shown
+            case .field(.image): content.image = shown
+            case .data(let name): content.data?[name] = text
+            case .message, .field: continue
+            }
+        }
+        return content
+    }
+
+    /// Reads the event as a worker will.
+    private func decode() -> DecodingFailure? {
+        let event = event
+        return decoder.decode(
+            topicKind: .request, topic: "unpublished", partition: 0, offset: 0, value: event.span.bytes,
+            headers: HeaderList(), into: &decoded)
+    }
+
+    private func problem(in place: ContentTemplate.Place, _ number: Int) -> String? {
+        let text = texts[number]
+        switch place {
+        case .message: return problem(inMessage: text)
+        case .data: return problem(inText: text, place.name)
+        case .field:
+            // Empty it is left out, where the template says so: {{picture|}}.
+            guard text.isEmpty, let empty = doubts.first(where: { $0.part == number }) else {
+                return problem(inText: text, place.name)
+            }
+            return "the \(place.name) is empty; {{\(template.names[empty.field])|}} leaves it out for who has none"
+        }
     }
 
     private func problem(inMessage message: [UInt8]) -> String? {
@@ -114,7 +167,7 @@ package final class RecipientReader {
 /// What all events of a campaign have in common.
 package struct CampaignText: Sendable {
     package var name: String
-    package var template: MessageTemplate
+    package var template: ContentTemplate
     package var pushServices: [String]
     /// `limits.eventBytes`.
     package var maximumEventBytes: Int
@@ -122,7 +175,7 @@ package struct CampaignText: Sendable {
     package var users: UserRule
 
     package init(
-        name: String, template: MessageTemplate, pushServices: [String], maximumEventBytes: Int, users: UserRule
+        name: String, template: ContentTemplate, pushServices: [String], maximumEventBytes: Int, users: UserRule
     ) {
         self.name = name
         self.template = template

@@ -38,7 +38,9 @@ package struct CampaignOrder: Sendable {
         at now: WallTime, by name: String, requests: [String: Int64], results: [String: Int64]
     ) -> CampaignDefinition {
         CampaignDefinition(
-            name: text.name, message: text.template.text, pns: text.pushServices, topic: topic, rate: rate, ramp: ramp,
+            name: text.name, message: text.template.message,
+            content: text.template.content.isEmpty ? nil : text.template.content,
+            pns: text.pushServices, topic: topic, rate: rate, ramp: ramp,
             expiresAt: expiresIn.map { now.advanced(by: $0).milliseconds },
             startedAt: now.milliseconds, startedBy: name, requestOffsets: requests, resultOffsets: results)
     }
@@ -89,7 +91,8 @@ package struct CampaignOrder: Sendable {
         }
         guard let definition = campaign.definition else { return }
         var differences: [String] = []
-        if definition.message != text.template.text { differences.append("its message is another") }
+        if definition.message != text.template.message { differences.append("its message is another") }
+        differences += (definition.content ?? CampaignContent()).differences(from: text.template.content)
         if Set(definition.pns) != Set(text.pushServices) {
             differences.append("its push services are \(definition.pns.joined(separator: ","))")
         }

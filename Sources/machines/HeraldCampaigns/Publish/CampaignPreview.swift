@@ -81,9 +81,10 @@ package struct CampaignPreview: Sendable {
     }
 
     private var longMessage: [String] {
-        guard audience.longestMessage > Self.roomyBytes else { return [] }
+        guard audience.longestContent > Self.roomyBytes else { return [] }
         return [
-            "the longest message has \(CampaignWords.counted(audience.longestMessage, "byte")): APNs and FCM take 4 096 with "
+            "the longest \(order.text.template.parts.count > 1 ? "notification's texts have" : "message has") "
+                + "\(CampaignWords.counted(audience.longestContent, "byte")): APNs and FCM take 4 096 with "
                 + "what the backend puts around it, and may refuse it"
         ]
     }
@@ -100,7 +101,7 @@ package struct CampaignPreview: Sendable {
     private var doubtfulFields: [String] {
         audience.doubtfulFields.map { field in
             let who = CampaignWords.counted(field.count, "recipient") + (field.count == 1 ? " has" : " have")
-            let first = "the first in line \(field.line): \(SafeText.quoted(CampaignWords.oneLine(field.message)))"
+            let first = "the first in line \(field.line): \(SafeText.quoted(CampaignWords.oneLine(field.text)))"
             return switch field.doubt {
             case .empty:
                 "\(who) nothing for {{\(field.name)}}, \(first); {{\(field.name)|…}} says what stands there instead"
@@ -113,8 +114,10 @@ package struct CampaignPreview: Sendable {
 
     /// A shell's quotes leave it two characters.
     private var literalBreak: [String] {
-        guard order.text.template.text.contains("\\n") else { return [] }
-        return ["\\n stands as it is in the message, and is no line break; --message-file or $'…' in the shell has one"]
+        guard let place = order.text.template.place(holding: "\\n") else { return [] }
+        return [
+            "\\n stands as it is in the \(place), and is no line break; --message-file or $'…' in the shell has one"
+        ]
     }
 
     private static let shownMarks = 5
@@ -122,7 +125,7 @@ package struct CampaignPreview: Sendable {
     private var foreignMarks: [String] {
         let marks = order.text.template.foreignMarks(audience.columns)
         let shown = marks.prefix(Self.shownMarks).map {
-            "\($0.mark) stands as it is in the message; a field has two braces: {{\($0.name)}}"
+            "\($0.mark.mark) stands as it is in the \($0.place.name); a field has two braces: {{\($0.mark.name)}}"
         }
         guard marks.count > shown.count else { return shown }
         return shown + ["\(CampaignWords.number(marks.count - shown.count)) more marks like these stand in the message"]
@@ -149,7 +152,9 @@ package struct CampaignPreview: Sendable {
     private func samples(_ shown: (String) -> String) -> JSONValue {
         .array(
             audience.samples.map {
-                .object([.init("user", .string($0.user)), .init("message", .string(shown($0.message)))])
+                .object(
+                    [.init("user", .string($0.user)), .init("message", .string(shown($0.message)))]
+                        + $0.content.members(shown))
             })
     }
 

@@ -6,6 +6,8 @@ package struct CampaignDefinition: Codable, Equatable, Sendable {
     /// The name, which is the events' `campaign` and part of their ids.
     package var name: String
     package var message: String
+    /// What its notifications have beside the message; absent when there is nothing.
+    package var content: CampaignContent?
     /// The push services of each event, names that the settings allow.
     package var pns: [String]
     /// The request topic that its events are published to.
@@ -27,4 +29,9 @@ package struct CampaignDefinition: Codable, Equatable, Sendable {
 
     /// The record's key.
     package static func key(of name: String) -> String { "\(name)/definition" }
+
+    /// What its recipients get.
+    package var template: ContentTemplate {
+        get throws(ContentMistake) { try ContentTemplate(message, content) }
+    }
 }

@@ -18,7 +18,7 @@ package struct ReportPage: Sendable {
     ///
     /// - Parameters:
     ///   - status: as everything else shows it; it may be older than the report, when the campaign runs.
-    ///   - isRevealed: whether the message's text is in it.
+    ///   - isRevealed: whether the message and what is beside it are in it.
     ///   - feedback: what became of the notifications behind the hub; `nil` when nothing is known of that.
     ///   - deletedCount: records of the results topic that were deleted before they could be read.
     package init(
@@ -233,6 +233,10 @@ package struct ReportPage: Sendable {
             """
     }
 
+    private func masked(_ text: String) -> String {
+        isRevealed ? "<pre>\(HTMLText.escaped(text))</pre>" : "\(text.utf8.count) bytes; --reveal shows it"
+    }
+
     private var facts: String {
         var facts: [(String, String)] = [
             (
@@ -242,13 +246,11 @@ package struct ReportPage: Sendable {
             ("State", HTMLText.escaped(CampaignWords.standing(status))),
             ("Push services", HTMLText.escaped(definition.pns.joined(separator: ", "))),
             ("Topic", HTMLText.escaped(definition.topic)),
-            (
-                "Message",
-                isRevealed
-                    ? "<pre>\(HTMLText.escaped(definition.message))</pre>"
-                    : "\(definition.message.utf8.count) bytes; --reveal shows it"
-            ),
+            ("Message", masked(definition.message)),
         ]
+        facts += (definition.content?.texts ?? []).map { name, text in
+            (HTMLText.escaped(name.prefix(1).uppercased() + name.dropFirst()), masked(text))
+        }
         if let progress = status.campaign.progress {
             facts.append(
                 (

@@ -191,7 +191,7 @@ private struct CampaignReportRun {
 
     private func recipients(of audience: Audience) throws -> RecipientReader {
         let text = CampaignText(
-            name: definition.name, template: try MessageTemplate(definition.message), pushServices: definition.pns,
+            name: definition.name, template: try definition.template, pushServices: definition.pns,
             maximumEventBytes: .max, users: query.users)
         return try RecipientReader(audience, text, expiresAt: definition.expiresAt)
     }

@@ -48,6 +48,8 @@ enum CampaignStartCommand: HeraldCommand {
         details: "The audience is read to its end first: the preview counts recipients, repeats and invalid lines, "
             + "says how the file was read, and shows three messages. A field that the audience does not have is an error "
             + "before anything is sent, and so are more invalid lines than --max-invalid allows.\n\n"
+            + "Title, link, image and data have fields of the audience, too. A link that is no URL when it is filled in, or a "
+            + "title that is too long, is an invalid line; {{picture|}} leaves the image out for who has none.\n\n"
             + "Kafka keeps the set of notified recipients, not a position in the file. Whatever interrupts it "
             + "(Ctrl-C, a kill, a lost machine), the same command continues with the remaining recipients, on any "
             + "machine. Before it asks, it says how many remain, and whether the campaign's publisher lives: a second one takes "
@@ -59,13 +61,19 @@ enum CampaignStartCommand: HeraldCommand {
             + "It exits with 0 if all are delivered, and with 3 if some are not, if it was interrupted or cancelled, "
             + "or if failures paused it without a terminal.",
         options: [name, audience] + AudienceOptions.all + [
-            message, messageFile, pushServices, topic, rate, ramp, pauseShare, expiresIn, invalidFile, maxInvalid,
+            message, messageFile,
+        ] + ContentOptions.all + [
+            pushServices, topic, rate, ramp, pauseShare, expiresIn, invalidFile, maxInvalid,
             replaceAudience, dryRun, Confirmation.option, OutputFormat.option,
         ],
         examples: [
             .init(
                 "herald campaign start --name spring --audience users.csv --message 'Hi {{first_name}}' --pns apns,gcm --dry-run",
                 "What would happen."),
+            .init(
+                "herald campaign start --name spring --audience users.csv --title 'For you, {{first_name}}' --message 'Look inside' "
+                    + "--link 'shop://offers/{{offer}}' --image https://shop.example/spring.png --pns apns,gcm --dry-run",
+                "With a title, a link and a picture."),
             .init(
                 "herald campaign start --name spring --audience users.csv --message-file hi.txt --pns apns,gcm --ramp 1,10,100 "
                     + "--rate 200/s --pause-if-failures 5% --expires-in 6h",

@@ -49,6 +49,9 @@ struct CampaignStartOutput {
         for sample in audience.samples {
             lines.append(
                 "  \(SafeText.escaped(sample.user)): \(SafeText.escaped(CampaignWords.oneLine(sample.message)))")
+            for (name, text) in sample.content.texts {
+                lines.append("    \(name): \(SafeText.escaped(CampaignWords.oneLine(text)))")
+            }
         }
         return lines
     }

@@ -58,7 +58,7 @@ struct CampaignStartRun {
         self.order = order
     }
 
-    private static func template(_ parsed: ParsedCommand) throws -> MessageTemplate {
+    private static func template(_ parsed: ParsedCommand) throws -> ContentTemplate {
         let text: String
         switch (parsed[Command.message], parsed[Command.messageFile]) {
         case (let message?, nil): text = message
@@ -66,11 +66,17 @@ struct CampaignStartRun {
         case (nil, nil): throw parsed.mistake("--message or --message-file is needed")
         case (_?, _?): throw parsed.mistake("--message and --message-file do not go together")
         }
-        do throws(InputError) {
-            let template = try MessageTemplate(written: text)
-            guard template.text.isEmpty else { return template }
+        typealias Content = ContentOptions
+        var content = CampaignContent()
+        (content.title, content.link) = (parsed[Content.title], parsed[Content.link])
+        (content.image, content.data) = (parsed[Content.image], try Content.data(parsed))
+        (content.badge, content.sound) = (parsed[Content.badge], parsed[Content.sound])
+        content.category = parsed[Content.category]
+        do throws(ContentMistake) {
+            let template = try ContentTemplate(written: text, content)
+            guard template.message.isEmpty else { return template }
         } catch {
-            throw parsed.mistake("the message, \(SafeText.escaped(error.description))")
+            throw parsed.mistake(SafeText.escaped(error.description))
         }
         throw parsed.mistake("the message is empty")
     }

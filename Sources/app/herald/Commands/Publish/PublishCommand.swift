@@ -10,18 +10,6 @@ enum PublishCommand: HeraldCommand {
     static let user = CommandOption.optional("user", .text("USER"), "Whom to notify.")
     static let pushServices = CommandOption.optional("pns", .pushServices, "The push services, separated by commas.")
     static let message = CommandOption.optional("message", .text("TEXT"), "The message's text.")
-    static let title = CommandOption.optional("title", .text("TEXT"), "The line above the message.")
-    static let link = CommandOption.optional(
-        "link", .text("URL"), "Where a tap leads: https: or the app's own scheme.")
-    static let image = CommandOption.optional("image", .text("URL"), "A picture, with https:.")
-    static let data = CommandOption.repeated(
-        "data", .text("NAME=TEXT"), "A member of data, for the app; once for each.")
-    static let badge = CommandOption.optional(
-        "badge", .wholeNumber(0...ContentRules.maximumBadge), "The number on the app's icon; iOS.")
-    static let sound = CommandOption.optional(
-        "sound", .text("NAME"), "default, none, or the name of a file in the app.")
-    static let category = CommandOption.optional(
-        "category", .text("NAME"), "The kind that the app knows: APNs' category, Android's channel.")
     static let id = CommandOption.optional(
         "id", .text("ID"),
         "The event's id, random if not given; with --file the prefix of ids of lines that have none.")
@@ -52,9 +40,9 @@ enum PublishCommand: HeraldCommand {
             + "After a partial publication (status 3, or 5 if no broker answers) publish again with "
             + "the same --id: Herald then uses the same idempotency keys.",
         options: [
-            user, pushServices, message, title, link, image, data, badge, sound, category, id, source, campaign,
-            expiresIn, expiresAt, notBefore, file, topic, check,
-            wait, OutputFormat.option,
+            user, pushServices, message,
+        ] + ContentOptions.all + [
+            id, source, campaign, expiresIn, expiresAt, notBefore, file, topic, check, wait, OutputFormat.option,
         ],
         examples: [
             .init(

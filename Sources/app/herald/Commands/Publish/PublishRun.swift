@@ -58,11 +58,11 @@ struct PublishRun {
 
     private static func event(_ parsed: ParsedCommand) throws -> NotificationEvent? {
         if parsed[Command.file] != nil {
-            let others: [any DeclaredOption] = [
-                Command.user, Command.pushServices, Command.message, Command.source, Command.campaign,
-                Command.expiresIn, Command.expiresAt, Command.notBefore, Command.title, Command.link, Command.image,
-                Command.data, Command.badge, Command.sound, Command.category,
-            ]
+            let others: [any DeclaredOption] =
+                [
+                    Command.user, Command.pushServices, Command.message, Command.source, Command.campaign,
+                    Command.expiresIn, Command.expiresAt, Command.notBefore,
+                ] + ContentOptions.all
             guard let other = others.first(where: parsed.has)?.declaration else { return nil }
             throw parsed.mistake("--file and --\(other.name) do not go together")
         }
@@ -78,25 +78,12 @@ struct PublishRun {
             id: parsed[Command.id], user: user, message: message, pushServices: services,
             source: parsed[Command.source], campaign: parsed[Command.campaign], expiresAt: expiresAt,
             notBefore: parsed[Command.notBefore])
-        (event.title, event.link, event.image) = (parsed[Command.title], parsed[Command.link], parsed[Command.image])
-        (event.badge, event.sound) = (parsed[Command.badge], parsed[Command.sound])
-        event.category = parsed[Command.category]
-        event.data = try data(parsed)
+        typealias Content = ContentOptions
+        (event.title, event.link, event.image) = (parsed[Content.title], parsed[Content.link], parsed[Content.image])
+        (event.badge, event.sound) = (parsed[Content.badge], parsed[Content.sound])
+        event.category = parsed[Content.category]
+        event.data = try Content.data(parsed)
         return event
-    }
-
-    private static func data(_ parsed: ParsedCommand) throws -> [String: String] {
-        var data: [String: String] = [:]
-        for member in parsed[Command.data] {
-            guard let equals = member.firstIndex(of: "=") else {
-                throw parsed.mistake("--data: \(SafeText.quoted(member)) has no '='; it is NAME=TEXT")
-            }
-            let name = String(member[..<equals])
-            guard data.updateValue(String(member[member.index(after: equals)...]), forKey: name) == nil else {
-                throw parsed.mistake("--data: \(SafeText.quoted(name)) is given twice")
-            }
-        }
-        return data
     }
 
     mutating func run() throws -> ExitStatus {

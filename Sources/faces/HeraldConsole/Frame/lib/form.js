@@ -59,7 +59,8 @@ export function revealButton(problem, address, body, show) {
   return h('button', {
     type: 'button',
     onclick: attempt(problem, async () => {
-      show((await post(address, body)).message);
+      const answer = await post(address, body);
+      show(answer.message, answer);
       say(revealed);
     }),
   }, 'Reveal (goes into the audit)');

@@ -28,8 +28,11 @@ struct CampaignDraft: Sendable {
     var total = 0
     var outcome: Outcome?
 
-    /// Whether the preview's viewer typed the message; otherwise it stays masked.
-    private var isMessageKnown: Bool { form.message?.isEmpty == false }
+    /// Whether the preview's viewer typed the message and what is beside it; otherwise they stay masked.
+    private var isContentKnown: Bool {
+        form.message?.isEmpty == false
+            && (form.content ?? CampaignContent()).continuing(nil) == order.text.template.content
+    }
 
     /// The equivalent command; where the page asks to confirm leaving invalid lines out, the command allows them.
     ///
@@ -53,7 +56,7 @@ struct CampaignDraft: Sendable {
         ]
         if let outcome {
             let preview = outcome.preview
-            let hidden: Set<String> = isMessageKnown ? [] : ["samples", "warnings"]
+            let hidden: Set<String> = isContentKnown ? [] : ["samples", "warnings"]
             members += [
                 .init("preview", .object(preview.shownMembers.filter { !hidden.contains($0.name) })),
                 .init("standing", .words(preview.continuation?.lines ?? [])),

@@ -122,7 +122,7 @@ final class CampaignsPart: ConsolePart {
         throw Refused("the report is not made (any more); ask for it again", status: 404)
     }
 
-    /// Shows the message's template, after an audit record of the viewer who sees it.
+    /// Shows the message's template and those beside it, after an audit record of the viewer who sees it.
     private func message(_ request: ConsoleRequest) throws -> ConsoleAnswer {
         let name = request.parameters[0]
         let campaign = try CampaignService.campaign(name, in: try service.index(try service.layout(isWriting: true)))
@@ -130,7 +130,8 @@ final class CampaignsPart: ConsolePart {
             throw Refused("nothing is known of its message", status: 404)
         }
         try service.signed(by: request.viewer).recordReveal(name, at: SystemClock.wall().text)
-        return .json(["message": .string(SafeText.escaped(definition.message))])
+        let content = definition.content ?? CampaignContent()
+        return .json(JSONValue.object([.init("message", .string(definition.message))] + content.members()).safe)
     }
 
     // MARK: Orders

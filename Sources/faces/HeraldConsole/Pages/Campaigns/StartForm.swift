@@ -5,8 +5,8 @@ package import HeraldText
 import HeraldTime
 internal import HeraldTools
 
-/// The form of a new campaign, in the words of the command line; a continued one need not name message and push
-/// services.
+/// The form of a new campaign, in the words of the command line; a continued one need not name what its
+/// recipients get and the push services.
 struct StartForm: Codable, Sendable, Equatable {
     private static let templateLimit = 65_536
 
@@ -14,6 +14,8 @@ struct StartForm: Codable, Sendable, Equatable {
     var upload: String
     var name: String
     var message: String?
+    /// Title, link and the like; each that is left out is that of the campaign, if it has one.
+    var content: CampaignContent?
     var pns: [String]?
     var topic: String?
     /// `200/s`.
@@ -111,6 +113,7 @@ struct StartForm: Codable, Sendable, Equatable {
         let masked = "…"
         var words = ["herald", "campaign", "start", "--name", name, "--audience", file]
         words += ["--message", isMessageMasked ? masked : message ?? masked]
+        words += (content ?? CampaignContent()).options(isMasked: isMessageMasked)
         words += ["--pns", order.text.pushServices.joined(separator: ","), "--topic", order.topic]
         for (option, value) in [
             ("--rate", rate), ("--ramp", ramp), ("--pause-if-failures", pauseIfFailures), ("--expires-in", expiresIn),
@@ -126,18 +129,17 @@ struct StartForm: Codable, Sendable, Equatable {
         return words
     }
 
-    private func template(_ definition: CampaignDefinition?) throws -> MessageTemplate {
-        guard let text = given(message) else {
-            guard let definition else { throw FormMistake("message", "is missing") }
-            return try MessageTemplate(definition.message)
+    private func template(_ definition: CampaignDefinition?) throws -> ContentTemplate {
+        let content = (content ?? CampaignContent()).continuing(definition?.content)
+        if given(message) == nil, definition == nil { throw FormMistake("message", "is missing") }
+        let message = given(message) ?? definition?.message ?? ""
+        for (name, text) in [("message", message)] + content.texts where text.utf8.count > Self.templateLimit {
+            throw FormMistake(name, "has more than \(Self.templateLimit) bytes")
         }
-        guard text.utf8.count <= Self.templateLimit else {
-            throw FormMistake("message", "has more than \(Self.templateLimit) bytes")
-        }
-        do throws(InputError) {
-            return try MessageTemplate(written: text)
+        do throws(ContentMistake) {
+            return try ContentTemplate(written: message, content)
         } catch {
-            throw FormMistake("message", error.description)
+            throw FormMistake(error.part, error.problem)
         }
     }
 

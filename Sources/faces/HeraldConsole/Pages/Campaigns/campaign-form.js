@@ -8,6 +8,7 @@ import { check, field, mark, unmark } from '../../Frame/lib/form.js';
 import { count, duration, percent, prose } from '../../Frame/lib/format.js';
 import { pause, settled } from '../../Frame/lib/live.js';
 import { go } from '../../Frame/lib/place.js';
+import { phones } from './phones.js';
 
 function dropDraft(state) {
   if (state.draft) leave(`/api/drafts/${state.draft}/discard`);
@@ -29,7 +30,7 @@ export async function showForm(main, name, app) {
   const onHide = () => dropAll(state);
   addEventListener('pagehide', onHide);
   replace(main, h('h1', {}, name ? `Campaign ${name} goes on` : 'New campaign'),
-    name && h('p', {}, 'Choose the same audience. Who was notified is not notified again; message, push services and topic stay as they are if you leave them empty.'),
+    name && h('p', {}, 'Choose the same audience. Who was notified is not notified again; texts, push services and topic stay as they are if you leave them empty.'),
     form(name, choices, result, app, state), result);
   return () => {
     state.isLeft = true;
@@ -77,6 +78,7 @@ function form(name, choices, result, app, state) {
     field('maxInvalid', 'Allow invalid lines up to', { placeholder: '1%' }, 'With more of them, of 20 lines or more, it asks whether they are left out.')),
   h('div', {}, h('label', { for: 'message' }, 'Message'), h('textarea', { id: 'message', required: !name, 'aria-describedby': 'message-hint' }),
     h('p', { id: 'message-hint', class: 'muted hint' }, 'With fields of the audience, such as {{first_name}}.')),
+  contentFields(name),
   h('fieldset', {}, h('legend', {}, 'Push services'), services),
   h('div', {}, h('label', { for: 'topic' }, 'Request topic'), h('select', { id: 'topic' }, name && h('option', { value: '' }, 'as before'),
     choices.topics.map((topic) => h('option', { value: topic, selected: !name && topic === choices.topic }, topic)))),
@@ -87,6 +89,47 @@ function form(name, choices, result, app, state) {
     field('expiresIn', 'Notify nobody after', { placeholder: '6h' }, 'Hours or days after the first start.')),
   check('replaceAudience', replacing),
   h('p', { class: 'toolbar' }, submit, h('a', { class: 'button', href: '/campaigns' }, 'Back')));
+}
+
+const contentNames = ['title', 'link', 'image', 'badge', 'sound', 'category'];
+
+/** What a notification has beside its message. */
+function contentFields(name) {
+  const empty = name ? ' Empty: as it was begun.' : '';
+  return h('div', { class: 'content' },
+    h('div', { class: 'grid' },
+      field('title', 'Title', {}, `The line above the message, with fields of the audience too.${empty}`),
+      field('link', 'Link', { placeholder: 'https://… or shop://…' }, `Where a tap leads: https: or the app’s own scheme.${empty}`),
+      field('image', 'Picture', { placeholder: 'https://…' }, `Its URL. {{picture|}} leaves it out for who has none.${empty}`),
+      field('badge', 'Badge', { type: 'number', min: 0, max: 99999, step: 1 }, 'The number on the app’s icon; iOS.'),
+      field('sound', 'Sound', { placeholder: 'default' }, 'default, none, or the name of a file in the app.'),
+      field('category', 'Category', {}, 'The kind that the app knows: APNs’ category, Android’s channel.')),
+    h('div', {}, h('label', { for: 'data' }, 'Data for the app'), h('textarea', { id: 'data', spellcheck: 'false', 'aria-describedby': 'data-hint' }),
+      h('p', { id: 'data-hint', class: 'muted hint' }, `A line NAME=TEXT for each, such as order={{order}}.${empty}`)));
+}
+
+/** The names and texts in lines NAME=TEXT; undefined without any. */
+export function dataOf(text) {
+  const lines = text.split('\n').filter((line) => line.trim() !== '');
+  if (lines.length === 0) return undefined;
+  const data = {};
+  for (const line of lines) {
+    const end = line.indexOf('=');
+    const name = line.slice(0, end).trim();
+    if (end < 0) throw new ApiError(`“${line.trim()}” has no =; a line is NAME=TEXT`, 400, 'data');
+    if (Object.hasOwn(data, name)) throw new ApiError(`${name} is given twice`, 400, 'data');
+    Object.defineProperty(data, name, { value: line.slice(end + 1).trim(), enumerable: true });
+  }
+  return data;
+}
+
+/** The fields beside the message that were filled in; undefined without any. */
+export function contentOf(value) {
+  const content = {};
+  for (const name of contentNames) if (value(name)) content[name] = name === 'badge' ? Number(value(name)) : value(name);
+  const data = dataOf(value('data') ?? '');
+  if (data) content.data = data;
+  return Object.keys(content).length > 0 ? content : undefined;
 }
 
 /** What the field of the column with the users may hold: the names of the file's columns. */
@@ -142,7 +185,7 @@ function voided() {
 function asked(filled, upload) {
   const value = (id) => filled.querySelector(`#${id}`).value.trim() || undefined;
   const services = [...filled.querySelectorAll('[name=pns]:checked')].map((box) => box.value);
-  const fields = { upload, name: value('name'), message: filled.querySelector('#message').value || undefined, pns: services };
+  const fields = { upload, name: value('name'), message: filled.querySelector('#message').value || undefined, content: contentOf(value), pns: services };
   for (const id of ['topic', 'rate', 'ramp', 'pauseIfFailures', 'expiresIn', 'userColumn', 'encoding', 'delimiter', 'maxInvalid']) fields[id] = value(id);
   if (filled.querySelector('#replaceAudience').checked) fields.replaceAudience = true;
   return fields;
@@ -269,9 +312,7 @@ function draw(answer, filled, result, app, state) {
     (answer.standing ?? []).map((sentence) => h('p', {}, prose(`${sentence}.`))),
     found.kept && h('p', { class: 'badge warn' }, `${inForm(found.kept.join(' and '))} of the first start ${found.kept.length === 1 ? 'stays' : 'stay'}.`),
     (found.warnings ?? []).map((warning) => h('p', { class: 'badge warn' }, warning)),
-    found.samples?.length > 0 && table({
-      caption: 'The first messages', columns: [{ title: 'User' }, { title: 'Message' }], rows: found.samples.map((sample) => [sample.user, sample.message]),
-    }),
+    found.samples?.length > 0 && [phones(found.samples[0]), table(firstMessages(found.samples))],
     found.invalid > 0 && table({
       caption: 'The first invalid lines', columns: [{ title: 'Row' }, { title: 'Why' }],
       rows: found.invalidLines.map((line) => [line.row === line.line ? count(line.row) : `${count(line.row)} (line ${count(line.line)})`, line.reason]),
@@ -279,6 +320,24 @@ function draw(answer, filled, result, app, state) {
     found.invalid > 0 && h('p', {}, invalidLines(answer)),
     command(answer.command), startButton(answer, filled, result, app, state)));
   heading.focus();
+}
+
+const contentTitles = [['title', 'Title'], ['link', 'Link'], ['image', 'Picture'], ['data', 'Data'], ['badge', 'Badge'], ['sound', 'Sound'], ['category', 'Category']];
+
+/** The parts beside a message, as pairs of texts. */
+export function contentFacts(content) {
+  const text = (value) => (typeof value === 'object' ? Object.entries(value).map(([name, member]) => `${name}=${member}`).join(', ') : String(value));
+  return contentTitles.filter(([name]) => content[name] !== undefined).map(([name, title]) => [title, text(content[name])]);
+}
+
+/** The table of the first messages, with a column for each part that one of them has. */
+export function firstMessages(samples) {
+  const parts = samples.map((sample) => new Map(contentFacts(sample)));
+  const titles = contentTitles.map(([, title]) => title).filter((title) => parts.some((known) => known.has(title)));
+  return {
+    caption: 'The first messages', columns: ['User', 'Message', ...titles].map((title) => ({ title })),
+    rows: samples.map((sample, index) => [sample.user, sample.message, ...titles.map((title) => parts[index].get(title) ?? '')]),
+  };
 }
 
 function invalidLines(answer) {

@@ -3,12 +3,12 @@
 import { get, onNews, post, save } from '../../Frame/lib/api.js';
 import { command } from '../../Frame/lib/command.js';
 import { ask, fail, say } from '../../Frame/lib/dialog.js';
-import { badge, h, replace, svg, table } from '../../Frame/lib/dom.js';
+import { badge, facts, h, replace, svg, table } from '../../Frame/lib/dom.js';
 import { attempt, revealButton } from '../../Frame/lib/form.js';
 import { count, duration, masked, moment, plural, prose, rate, sentence, shares, time } from '../../Frame/lib/format.js';
 import { redraw, repeat, settled } from '../../Frame/lib/live.js';
 import { link } from '../../Frame/lib/place.js';
-import { showForm } from './campaign-form.js';
+import { contentFacts, showForm } from './campaign-form.js';
 import { unreached } from '../../Frame/lib/vocabulary.js';
 
 const kinds = { running: 'good', stopped: 'bad', paused: 'warn', cancelled: 'quiet', expired: 'bad', finished: 'quiet' };
@@ -396,6 +396,7 @@ function made(answer, name, place, app) {
 function messageSection(name, app) {
   const text = h('div', {}, h('p', {}, masked(null)));
   const button = app.isOperator
-    && revealButton(text, `/api/campaigns/${encodeURIComponent(name)}/message`, undefined, (found) => replace(text, h('pre', {}, found)));
+    && revealButton(text, `/api/campaigns/${encodeURIComponent(name)}/message`, undefined,
+      (message, { message: _, ...content }) => replace(text, h('pre', {}, message), facts(contentFacts(content))));
   return h('section', { class: 'card', 'aria-labelledby': 'message' }, h('h2', { id: 'message' }, 'Message'), text, button);
 }

@@ -66,7 +66,7 @@ struct StartFormTests {
             $0.pns = []
             $0.topic = ""
         }
-        #expect(order.text.template.text == "Hi" && order.text.pushServices == ["wns"])
+        #expect(order.text.template.message == "Hi" && order.text.pushServices == ["wns"])
         #expect(order.topic == "notifications")
     }
 
@@ -127,6 +127,35 @@ struct StartFormTests {
         try tasks.begin("a") { try CampaignDraft.preview(draft, audience, of: nil, $0) }
         #expect(try await eventually { tasks.ask("a")?.isEnded == true })
         return try #require(tasks.ask("a"))
+    }
+
+    private static var spring: CampaignContent {
+        var content = CampaignContent()
+        (content.title, content.data) = ("Spring, {{first_name}}", ["order": "1"])
+        return content
+    }
+
+    @Test("Title and data are as in the command, and masked with the message")
+    func content() throws {
+        let form = form { $0.content = Self.spring }
+        let order = try form.order(rules, requests: requests, definition: nil)
+        #expect(order.text.template.content == Self.spring)
+        let words = form.command(order, file: "users.csv", isMessageMasked: false)
+        #expect(words.contains("Spring, {{first_name}}") && words.contains("order=1"))
+        let masked = form.command(order, file: "users.csv", isMessageMasked: true)
+        #expect(masked.contains("--title") && masked.contains("order=…") && !masked.joined().contains("Spring"))
+    }
+
+    @Test("A continued campaign keeps what the form leaves out, and a mistake names its field")
+    func continuedContent() throws {
+        var definition = try Self.definition(message: "Hi", pns: "wns", topic: "notifications")
+        definition.content = Self.spring
+        let order = try order(definition) { $0.message = nil }
+        #expect(order.text.template.message == "Hi" && order.text.template.content == Self.spring)
+        var wrong = CampaignContent()
+        wrong.link = "www.shop.example"
+        let mistake = #expect(throws: FormMistake.self) { try self.order { $0.content = wrong } }
+        #expect(mistake?.field == "link" && mistake?.description.hasPrefix("is no URL") == true)
     }
 
     @Test("The preview counts, shows the first invalid lines, and asks for the number above 100")

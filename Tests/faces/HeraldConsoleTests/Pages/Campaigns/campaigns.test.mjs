@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { moment, count as number } from '#console/Frame/lib/format.js';
-import { columnHint, columnsOf, expected, inForm } from '#console/Pages/Campaigns/campaign-form.js';
+import { columnHint, columnsOf, contentFacts, contentOf, dataOf, expected, firstMessages, inForm } from '#console/Pages/Campaigns/campaign-form.js';
 import { added, atWork, causes, listNotes, ofCampaign, pace, parts, replaced, serviceRows, waitWords } from '#console/Pages/Campaigns/campaigns.js';
-import { table } from '../../Frame/table.mjs';
+import { shown } from '#console/Pages/Campaigns/phones.js';
+import { sent, table } from '../../Frame/table.mjs';
 
 const none = { delivered: 0, failed: 0, expired: 0, cancelled: 0, recovered: 0 };
 const told = (answer, campaign) => parts(answer, { outcomes: none, open: 0, unpublished: 0, ...campaign })
@@ -74,6 +75,32 @@ table('A list of people says what it lacks, and what may change', listNotes, [
   [{ people: { unsettled: 0, unpublished: 0 } }, []],
   [{ people: { unsettled: 2, unpublished: 1 } }, ['2 of them may still be notified: cancel the campaign before you reach them in another way.',
     '1 recipient was never published and is not in the list, because Kafka does not know them: the command below takes them from the audience’s file.']],
+]);
+
+table('Lines NAME=TEXT are the data for the app', (text) => sent({ data: dataOf(text) }).data, [
+  ['', undefined], [' \n', undefined], ['order={{order}}\r\n\n a.b = 1=1 ', { order: '{{order}}', 'a.b': '1=1' }],
+]);
+
+test('A line without =, or a name twice, is refused', () => {
+  assert.throws(() => dataOf('order 17'), { field: 'data', reason: '“order 17” has no =; a line is NAME=TEXT' });
+  assert.throws(() => dataOf('a=1\na=2'), { field: 'data', reason: 'a is given twice' });
+  assert.deepEqual(Object.keys(dataOf('__proto__=x')), ['__proto__']);
+});
+
+table('The form has what was filled in beside the message', (fields) => sent({ content: contentOf((id) => fields[id]) }).content, [
+  [{}, undefined], [{ title: 'Spring', badge: '0', data: 'a=1' }, { title: 'Spring', badge: 0, data: { a: '1' } }],
+]);
+
+test('The table of first messages has a column for each part that one of them has', () => {
+  const samples = [{ user: 'ann', message: 'Hi', title: 'T', data: { a: '1', b: '2' } }, { user: 'bob', message: 'Ho' }];
+  assert.deepEqual(firstMessages(samples).columns.map(({ title }) => title), ['User', 'Message', 'Title', 'Data']);
+  assert.deepEqual(firstMessages(samples).rows, [['ann', 'Hi', 'T', 'a=1, b=2'], ['bob', 'Ho', '', '']]);
+  assert.deepEqual(contentFacts({ badge: 0 }), [['Badge', '0']]);
+});
+
+table('A phone shows title, text and the host of the picture', shown, [
+  [{ title: 'T', message: 'a⏎b', image: 'https://shop.example/a.png' }, 'iPhone', { heading: 'T', text: 'a\nb', host: 'shop.example' }],
+  [{ message: 'a' }, 'iPhone', { heading: 'Your app', text: 'a', host: '' }], [{ message: 'a', image: 'x' }, 'Android', { heading: '', text: 'a', host: '' }],
 ]);
 
 table('A refusal names the fields of the form', inForm, [

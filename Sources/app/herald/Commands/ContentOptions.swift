@@ -1,0 +1,35 @@
+import HeraldCommandLine
+import HeraldEvents
+import HeraldText
+
+/// What a notification has beside its message.
+enum ContentOptions {
+    static let title = CommandOption.optional("title", .text("TEXT"), "The line above the message.")
+    static let link = CommandOption.optional(
+        "link", .text("URL"), "Where a tap leads: https: or the app's own scheme.")
+    static let image = CommandOption.optional("image", .text("URL"), "A picture, with https:.")
+    static let data = CommandOption.repeated(
+        "data", .text("NAME=TEXT"), "A member of data, for the app; once for each.")
+    static let badge = CommandOption.optional(
+        "badge", .wholeNumber(0...ContentRules.maximumBadge), "The number on the app's icon; iOS.")
+    static let sound = CommandOption.optional(
+        "sound", .text("NAME"), "default, none, or the name of a file in the app.")
+    static let category = CommandOption.optional(
+        "category", .text("NAME"), "The kind that the app knows: APNs' category, Android's channel.")
+    static let all: [any DeclaredOption] = [title, link, image, data, badge, sound, category]
+
+    /// The members of data by their names; one that is given twice is refused.
+    static func data(_ parsed: ParsedCommand) throws -> [String: String] {
+        var members: [String: String] = [:]
+        for member in parsed[data] {
+            guard let equals = member.firstIndex(of: "=") else {
+                throw parsed.mistake("--data: \(SafeText.quoted(member)) has no '='; it is NAME=TEXT")
+            }
+            let name = String(member[..<equals])
+            guard members.updateValue(String(member[member.index(after: equals)...]), forKey: name) == nil else {
+                throw parsed.mistake("--data: \(SafeText.quoted(name)) is given twice")
+            }
+        }
+        return members
+    }
+}
