@@ -46,6 +46,8 @@ struct Invocation: Sendable {
         let loaded = try readSettings(requiring: needs, replacing: flags)
         if hasDeadline, needs.contains(.kafka) { try QuestionWatch.begin(loaded.settings, console) }
         for warning in loaded.warnings + (hasDeadline ? [] : loaded.sharedFiles) {
+            // Nobody typed what the command itself sets.
+            if case .flag(let name) = warning.place, flags[name] != nil { continue }
             console.complain("warning: \(warning)")
         }
         return loaded

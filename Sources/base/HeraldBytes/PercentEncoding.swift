@@ -3,6 +3,18 @@ public enum PercentEncoding {
     private static let unreserved = ASCIISet("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
     private static let path = ASCIISet("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/")
 
+    private static let url = ASCIISet(
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!#$%&'()*+,/:;=?@[\\]^`{|}")
+
+    /// Encodes what no URL has in the bytes from `start` on: spaces, control characters, quotes, angle brackets, and all
+    /// beyond ASCII. What has a meaning in a URL stays.
+    public static func mendURL(_ text: inout [UInt8], from start: Int) {
+        guard !text[start...].allSatisfy(url.contains) else { return }
+        let rest = Array(text[start...])
+        text.removeLast(rest.count)
+        append(rest.span.bytes, keeping: url, to: &text)
+    }
+
     /// Appends the bytes and encodes all but unreserved characters, for a query value or a path segment.
     public static func append(_ bytes: RawSpan, to output: inout [UInt8]) {
         append(bytes, keeping: unreserved, to: &output)

@@ -49,6 +49,10 @@ extension WorkerMetrics {
                 "Partitions of this worker in which a transaction has been open for longer than 30 s."
             ) { $0.report.cluster.openTransactions.count },
             one(
+                "herald_topics_drift", .gauge,
+                "Entries of Herald's topics that are otherwise than the settings want, as `herald topics plan` shows them."
+            ) { $0.report.cluster.drift?.numbers["differences"] ?? 0 },
+            one(
                 "herald_group_strangers", .gauge,
                 "Members of the group that are no workers of Herald's, as this worker saw it last."
             ) { $0.report.cluster.strangers?.count ?? 0 },

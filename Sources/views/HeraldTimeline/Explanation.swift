@@ -200,6 +200,10 @@ package struct Explanation: Sendable {
             sentences.append("Its dead letter is planned in job \(planned.job): \(planned.wait.sentence)")
         }
         if !event.open.isEmpty, !event.isMalformed { sayOpen() }
+        if published == nil, event.open.isEmpty, !event.outcomes.isEmpty, !event.isMalformed, !situation.isForeign {
+            sentences.append(
+                "Its request is not among what was read: whether it was for further push services is not known.")
+        }
         if !situation.gaps.isEmpty, !event.open.isEmpty || published == nil || isFateMissing {
             sentences.append("Not read: \(situation.gaps.joined(separator: "; ")).")
         }
@@ -616,7 +620,7 @@ package struct Explanation: Sendable {
     private func cause(_ reason: String?, _ detail: String?) -> String {
         switch reason.flatMap(RetryReason.init(rawValue:)) {
         case .transient: "because its last call failed in a way that can pass\(lastCall)"
-        case .throttled: "because the backend asked to wait\(lastCall)"
+        case .throttled: "\(Self.throttled(newestCall?.status))\(lastCall)"
         case .notBefore: "because its notBefore is not reached"
         case .blocked where detail != nil: "\(detail ?? "")"
         case .blocked: "because it would hold up others, which go first"
@@ -625,10 +629,22 @@ package struct Explanation: Sendable {
         }
     }
 
+    private var newestCall: AttemptEntry? {
+        event.open.flatMap(event.calls).max { $0.at < $1.at }
+    }
+
+    /// Why it was told to wait: an answer that asks for it has one of two statuses.
+    private static func throttled(_ status: Int?) -> String {
+        switch status {
+        case 429?, 503?: "because the backend asked to wait"
+        case nil: "because the backend asked to wait, or refuses everybody: its calls were held"
+        case _?: "because its calls are held while the backend refuses everybody"
+        }
+    }
+
     /// How the newest call ended of those that have no outcome, in brackets; nothing when no record tells.
     private var lastCall: String {
-        let calls = event.open.flatMap(event.calls)
-        guard let last = calls.max(by: { $0.at < $1.at }) else { return "" }
+        guard let last = newestCall else { return "" }
         let answer =
             last.status.map { "\(last.pushService) was answered \($0)" }
             ?? "\(last.pushService) got no answer" + (last.error.map { ": \($0)" } ?? "")

@@ -79,13 +79,13 @@ extension TimelineStep {
         text += result.outcome.rawValue
         if let first = result.firstOutcome { text += " of one that was \(first.rawValue)" }
         if let status = result.status { text += " (\(status))" }
-        if !result.omitted.isEmpty { text += ", without \(result.omitted.words)" }
         if let attempts = result.attempts, attempts > 0 {
             text += attempts == 1 ? " with 1 call" : " with \(attempts) calls"
             if attempts == 1, let first = result.firstAttemptAt {
                 text += " in \(max(0, result.completedAt.time(since: first).count)) ms"
             }
         }
+        if !result.omitted.isEmpty { text += ", without its \(result.omitted.words)" }
         return text
     }
 

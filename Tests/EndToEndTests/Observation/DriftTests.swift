@@ -40,6 +40,8 @@ struct DriftTests {
             try await worker.waitUntilReady()
             let page = try await worker.page("/readyz").text
             #expect(page.contains("topics-drift") && page.contains(Self.words), "\(page)")
+            let metrics = try await worker.metrics()
+            #expect(metrics["herald_topics_drift"] == 1)
             let doctor = try await fixture.tool("doctor", "--only", "kafka")
             #expect(doctor.output.contains("max.message.bytes 3000, wanted 1048588"))
             let warns = "delivers, and warns: the topic \(fixture.topic("notifications.results")) \(Self.words)"

@@ -586,6 +586,12 @@ struct ReadinessTests {
         // The group's position becomes known: its lag does not grow by all present offsets.
         #expect(growth(at: 140, done: nil, end: 1_100) == nil && growth(at: 180, done: nil, end: 1_100) == 0)
         #expect(growth(at: 200, done: 100, end: 1_200) == nil)
+        // What came in an outage, and is there for a moment after it, has its cause.
+        #expect(growth(at: 240, done: 100, end: 1_300) == 2.5)
+        lane.outage = OutageReport(.breaker)
+        #expect(growth(at: 260, done: 100, end: 1_400) == nil && growth(at: 280, done: 100, end: 1_500) == nil)
+        lane.outage = nil
+        #expect(growth(at: 300, done: 100, end: 1_600) == nil)
     }
 
     @Test("A lag that grew and is gone is no warning")

@@ -53,7 +53,6 @@ struct CampaignContentTests {
             cid,\(long),shop://1,
             dora,Dora,,
             eve,Eve,shop://1,http://shop.example/1.png
-            fay,,shop://Grüße,
             """
         let preview = try preview(
             audience, Self.content(title: "{{name|You}}", link: "{{link}}", image: "{{picture|}}"))
@@ -64,8 +63,24 @@ struct CampaignContentTests {
                 "title has 257 bytes of UTF-8; at most 256 are allowed",
                 "the link is empty; {{link|}} leaves it out for who has none",
                 "image has to begin with https:// and a host",
-                "link holds a character that no URL has, at its byte 9: percent-encode it",
             ])
+    }
+
+    @Test("What a field brings into a URL is percent-encoded where no URL has it, and only there")
+    func encoded() throws {
+        let preview = try preview(
+            "user,name,city\nann,Ann,Bad Säckingen & Köln/50%\n",
+            Self.content(
+                title: "{{city}}", link: "shop://{{city}}", image: "https://shop.example/{{city}}.png",
+                data: ["city": "{{city}}"]))
+        let city = "Bad%20S%C3%A4ckingen%20&%20K%C3%B6ln/50%"
+        #expect(
+            preview.samples.map(\.content) == [
+                Self.content(
+                    title: "Bad Säckingen & Köln/50%", link: "shop://\(city)",
+                    image: "https://shop.example/\(city).png", data: ["city": "Bad Säckingen & Köln/50%"])
+            ])
+        #expect(throws: ContentMistake.self) { try ContentTemplate(written: "Hi", Self.content(link: "shop://Köln")) }
     }
 
     @Test("Who has nothing for a field gets the notification without that part, where the template says so")

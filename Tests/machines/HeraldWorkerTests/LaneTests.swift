@@ -141,13 +141,13 @@ struct LaneTests {
     }
 
     @Test(
-        "An answer is recorded without title, link, image and long data; short data is any answer's word")
+        "An answer is recorded without title, link, image and data; a short word of data is any answer's word")
     func contentInAnswer() throws {
         let fixture = LaneFixture()
         fixture.assign()
         let value =
             #"{"user":"anna","message":"hello","pns":["apns"],"title":"a title","link":"shop://1","image":"https://a/b","#
-            + #""data":{"order":"order-17","paid":"true"},"category":"SHIPPED"}"#
+            + #""data":{"order":"order-17","paid":"true","otp":"9988"},"category":"SHIPPED"}"#
         fixture.io.queues[0] = [ScriptedRecord(LaneFixture.topic, 0, 0, key: "anna", value: value)]
         fixture.turn()
         fixture.answer(503, retryAfter: .hours(1), detail: "busy")
@@ -155,7 +155,7 @@ struct LaneTests {
         let detail = try #require(fixture.io.producedHeaders.last?["herald-detail"])
         #expect(
             detail == "HTTP 503: busy without 'hello' without 'a title' without 'shop://1' without 'https://a/b' "
-                + "without 'order-17'")
+                + "without 'order-17' without '9988'")
     }
 
     @Test("A call without an answer counts as a failed one")

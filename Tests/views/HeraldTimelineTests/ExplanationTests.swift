@@ -224,6 +224,21 @@ struct ExplanationTests {
         #expect(found.commands.isEmpty)
     }
 
+    @Test(
+        "An event that was told to wait is explained by the backend's answer",
+        arguments: [
+            (429, "because the backend asked to wait (apns was answered 429"),
+            (403, "because its calls are held while the backend refuses everybody (apns was answered 403"),
+        ])
+    func throttled(status: Int, words: String) throws {
+        let found = try explain(
+            [
+                Sample.published(), Sample.called(1, status: status),
+                Sample.delayed(2, until: 32, .throttled),
+            ], Sample.situation(now: 10))
+        #expect(found.text.contains(words), "\(found.text)")
+    }
+
     @Test("For a moment in the past the doctor is advised, and the last call is marked as the last")
     func overdue() throws {
         let calls = (1...5).map { Sample.called(Int64($0)) }

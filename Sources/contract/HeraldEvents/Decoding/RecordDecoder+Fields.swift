@@ -169,11 +169,25 @@ extension RecordDecoder {
         guard let index else {
             let name = token.range.prefix(64)
             let text = value.extracting(name).text
-            let hint = text.contains(",") ? "; several are an array, as [\"apns\", \"gcm\"]" : ""
+            let hint =
+                text.contains(",") ? "; several are an array, as [\"apns\", \"gcm\"]" : meant(by: text).map { "; did you mean \($0)?" } ?? ""
             throw .invalid("pns holds \"\(text)\"; allowed are \(allowedPushServices)\(hint)")
         }
         return index
     }
+
+    /// The push service of a platform that is called otherwise, if there is one.
+    private func meant(by name: String) -> String? {
+        let candidates =
+            switch name.lowercased() {
+            case "ios", "iphone", "ipad", "apple", "apn", "macos": ["apns"]
+            case "android", "firebase", "google", "fcmv1": ["fcm", "gcm"]
+            case "windows", "microsoft": ["wns"]
+            default: [name.lowercased()]
+            }
+        return candidates.first { pushServices.names.contains($0) || pushServices.aliases[$0] != nil }
+    }
+
     private var allowedPushServices: String {
         (pushServices.names + pushServices.aliases.keys.sorted()).joined(separator: ", ")
     }

@@ -33,9 +33,10 @@ struct AudienceHeader {
                 : "the audience has no column \(SafeText.quoted(wanted))", wanted)
     }
 
-    func column(_ name: String) throws(ToolFailure) -> Int {
+    /// - Parameter place: the text that uses it.
+    func column(_ name: String, in place: String) throws(ToolFailure) -> Int {
         if let index = try index(of: name) { return index }
-        throw missing("the message uses {{\(name)}}, which is no column of the audience", name)
+        throw missing("the \(place) uses {{\(name)}}, which is no column of the audience", name)
     }
 
     private func index(of name: String) throws(ToolFailure) -> Int? {

@@ -23,6 +23,8 @@ struct AudienceReader {
     private let names: [String]
     /// Of each name whether a record of JSON lines may lack it.
     private let isOptional: [Bool]
+    /// The text in which a name stands, for people.
+    private let place: @Sendable (String) -> String
     private var window: ByteWindow
     private var csv = CSVScanner()
     private var json: JSONFields
@@ -57,12 +59,16 @@ struct AudienceReader {
     /// - Parameters:
     ///   - fields: those that are asked for behind the user, which is the first.
     ///   - isOptional: of each of them whether a record of JSON lines may lack it.
-    init(_ audience: Audience, fields: [String], isOptional: [Bool]) throws {
+    ///   - place: what uses a field, such as `message`.
+    init(
+        _ audience: Audience, fields: [String], isOptional: [Bool], place: @escaping @Sendable (String) -> String
+    ) throws {
         form = audience.form
         reading = AudienceReading(format: audience.format, userColumn: form.userColumn ?? Self.userName)
         names = [reading.userColumn] + fields
         columnNames = names
         self.isOptional = [false] + isOptional
+        self.place = place
         window = ByteWindow(audience.file)
         json = JSONFields(names: names)
         isFieldSeen = Array(repeating: false, count: names.count)
@@ -220,7 +226,7 @@ struct AudienceReader {
             let user = try header.userColumn(named: form.userColumn)
             reading.userColumn = header.names[user]
             columns = [user]
-            for name in names.dropFirst() { columns.append(try header.column(name)) }
+            for name in names.dropFirst() { columns.append(try header.column(name, in: place(name))) }
         } catch {
             // Then the names that it shows are none.
             if header.isUTF8 { throw error }

@@ -50,7 +50,8 @@ package final class RecipientReader {
             pushServices: try PushServices(names: campaign.pushServices), maxEventBytes: campaign.maximumEventBytes,
             users: users)
         texts = Array(repeating: [], count: template.parts.count)
-        lines = try AudienceReader(audience, fields: template.names, isOptional: template.isOptional)
+        lines = try AudienceReader(
+            audience, fields: template.names, isOptional: template.isOptional, place: template.place(using:))
     }
 
     /// Goes on to the next line that is not empty.
@@ -77,6 +78,7 @@ package final class RecipientReader {
                     lines.append(field + 1, to: &text)
                     if !isBeyondASCII { isBeyondASCII = text[before...].contains { $0 > 0x7F } }
                     if let doubt = FieldDoubt(text[before...]) { doubts.append((field, doubt, number)) }
+                    if part.place.isURL { PercentEncoding.mendURL(&text, from: before) }
                 })
             if let problem = problem(in: part.place, number) { return .invalid(problem) }
         }

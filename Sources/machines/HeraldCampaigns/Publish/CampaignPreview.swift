@@ -133,7 +133,7 @@ package struct CampaignPreview: Sendable {
 
     /// How long it takes, in words.
     package var duration: String {
-        guard let seconds else { return "as long as the workers need; --rate bounds it" }
+        guard let seconds else { return "as long as the workers need" }
         // One recipient waits for no other.
         guard seconds > 0 else { return "a moment" + (stepsLeft.isEmpty ? "" : ", and the waits for outcomes") }
         return "at least \(CampaignWords.duration(Double(seconds))) at \(CampaignWords.rate(rate ?? 0))"

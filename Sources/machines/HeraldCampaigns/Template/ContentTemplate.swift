@@ -176,5 +176,6 @@ package struct ContentTemplate: Sendable, Equatable {
 }
 
 extension ContentTemplate.Place {
-    fileprivate var isURL: Bool { self == .field(.link) || self == .field(.image) }
+    /// Whether what fields put into it is percent-encoded.
+    var isURL: Bool { self == .field(.link) || self == .field(.image) }
 }

@@ -8,6 +8,8 @@ package struct ReplayPlan: Sendable {
     package private(set) var matched = 0
     package private(set) var count = 0
     package private(set) var leftOut: [ReplayRules.Omission: Int] = [:]
+    /// What is wrong with the first that is no event.
+    private var mistake: String?
     package private(set) var topics: [String: Int] = [:]
     /// The first topics that dead letters were left out for, because they are no request topics.
     private(set) var otherTopics: [String] = []
@@ -43,16 +45,25 @@ package struct ReplayPlan: Sendable {
 
     package init() {}
 
+    /// For people: why these are left out, with the first mistake of those that are no events.
+    package func words(of omission: ReplayRules.Omission) -> String {
+        omission.words + (omission == .stillInvalid ? mistake.map { ": \($0)" } ?? "" : "")
+    }
+
     /// Takes a dead letter that the selection means.
     ///
-    /// - Parameter former: what came of its last replay; `nil` when it was not replayed.
+    /// - Parameters:
+    ///   - former: what came of its last replay; `nil` when it was not replayed.
+    ///   - mistake: why it is no event, if it is none.
     package mutating func add(
-        _ entry: DeadLetterEntry, _ decision: ReplayRules.Decision, former: ReplayOutcomes.Outcome? = nil
+        _ entry: DeadLetterEntry, _ decision: ReplayRules.Decision, former: ReplayOutcomes.Outcome? = nil,
+        mistake: @autoclosure () -> String? = nil
     ) {
         matched += 1
         switch decision {
         case .leaveOut(let omission):
             leftOut[omission, default: 0] += 1
+            if omission == .stillInvalid, self.mistake == nil { self.mistake = mistake() }
             if omission == .otherTopic { noteOtherTopic(entry.text(.topic)) }
         case .replay(let replay):
             count += 1

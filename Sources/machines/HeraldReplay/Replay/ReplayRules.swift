@@ -93,6 +93,20 @@ package struct ReplayRules: Sendable {
         return pausedCampaigns.contains(name) ? .campaignPaused : nil
     }
 
+    /// Why a dead letter is no event, even corrected; `nil` when it is one.
+    package func mistake(in entry: DeadLetterEntry) -> String? {
+        do throws(InvalidArgument) {
+            if let correction {
+                _ = try correction.applied(to: entry, decoder)
+            } else {
+                _ = try JudgedEvent(entry.value ?? [], of: entry, decoder)
+            }
+            return nil
+        } catch {
+            return "\(error)"
+        }
+    }
+
     /// What happens to this dead letter, given what was done before.
     package func decision(for entry: inout DeadLetterEntry, _ marks: MarkIndex, now: WallTime) -> Decision {
         if let foreign { return decision(for: entry, of: foreign, marks, now: now) }

@@ -64,7 +64,7 @@ package struct Replayer: Sendable {
             named.note(&entry)
             plan.add(
                 entry, rules.decision(for: &entry, marks, now: now),
-                former: LetterFate(of: entry.facts, marks, outcomes).outcome)
+                former: LetterFate(of: entry.facts, marks, outcomes).outcome, mistake: rules.mistake(in: entry))
             return true
         }
         plan.ranges = try scan(selection, reader, onProgress: onProgress, visit)

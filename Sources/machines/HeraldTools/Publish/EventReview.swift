@@ -74,9 +74,22 @@ extension EventReview {
     private static func probes(
         of own: [JSONValue.Member], _ fields: [EventMember], beside well: [JSONValue.Member]
     ) -> [[JSONValue.Member]] {
-        fields.map(\.name).compactMap { name in
+        fields.map(\.name).flatMap { name in
             let value = own.last(name)
-            return value == nil && well.last(name) == nil ? nil : well.setting(name, to: value)
+            guard value != nil || well.last(name) != nil else { return [[JSONValue.Member]]() }
+            return ([value] + parts(of: value).prefix(longestParts)).map { well.setting(name, to: $0) }
+        }
+    }
+
+    /// The most elements and members that are asked about alone.
+    private static let longestParts = 100
+
+    /// Each member of an object and each element of an array alone.
+    private static func parts(of value: JSONValue?) -> [JSONValue?] {
+        switch value {
+        case .object(let members)? where members.count > 1: members.map { .object([$0]) }
+        case .array(let elements)? where elements.count > 1: elements.map { .array([$0]) }
+        default: []
         }
     }
 

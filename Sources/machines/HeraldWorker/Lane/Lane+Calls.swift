@@ -37,7 +37,13 @@ extension Lane {
         carryOut(now: now)
     }
 
-    private static var shortestHiddenData: Int { 8 }
+    /// Whether a text of data is hidden: shorter ones are words of any answer, such as `true`, unless they are numbers, such
+    /// as a code to log in with.
+    private static func isHidden(_ text: RawSpan) -> Bool {
+        guard text.byteCount < 8 else { return true }
+        return text.byteCount >= 4
+            && (0..<text.byteCount).contains { (0x30...0x39).contains(text.unsafeLoad(fromByteOffset: $0, as: UInt8.self)) }
+    }
 
     /// Some backends repeat the message, and their answers go into records and logs.
     private func hidingMessage(of slot: SlotID, in detail: String) -> String {
@@ -54,9 +60,8 @@ extension Lane {
                     }
                 }
                 return (0..<content.dataCount).reduce(texts) { detail, index in
-                    // Shorter ones are words of any answer, such as `true`.
-                    content.dataText(index).byteCount < Self.shortestHiddenData
-                        ? detail : io.redact(detail, hiding: content.dataText(index))
+                    Self.isHidden(content.dataText(index))
+                        ? io.redact(detail, hiding: content.dataText(index)) : detail
                 }
             }
         }

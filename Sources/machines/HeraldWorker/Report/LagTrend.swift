@@ -4,7 +4,8 @@ import HeraldTime
 /// How the lag of request topics grows over some rounds: pure.
 ///
 /// Only what was read from the same places can be compared: a partition whose lag becomes known, an assignment and a
-/// recreated topic begin anew.
+/// recreated topic begin anew. So does the time after an outage or a hold, or a commit that failed: what waits then
+/// has its own cause, and is no growth once that is over.
 struct LagTrend {
     /// What was seen over less time says nothing of a growth.
     static let least: Milliseconds = .seconds(30)
@@ -25,7 +26,8 @@ struct LagTrend {
             if let lag = cluster.lag(of: report) { lags[report.partition] = lag }
         }
         let (partitions, readings) = (Set(lags.keys), lanes.map(\.reading))
-        if (partitions, readings) != (self.partitions, self.readings) { samples = [] }
+        let isHindered = lanes.contains { $0.outage != nil || !$0.holds.isEmpty || $0.commitTrouble != nil }
+        if isHindered || (partitions, readings) != (self.partitions, self.readings) { samples = [] }
         (self.partitions, self.readings) = (partitions, readings)
         samples.append((moment, lags.values.reduce(0, +)))
         if samples.count > rounds { samples.removeFirst() }

@@ -38,7 +38,7 @@ struct CampaignStartOutput {
                 "  \(preview.kept.joined(separator: " and ")) of its first start \(preview.kept.count == 1 ? "stays" : "stay")"
                     + (preview.ramp.isEmpty ? "" : "; --ramp none drops the ramp"))
         }
-        lines.append("  takes \(preview.duration)")
+        lines.append("  takes \(preview.duration)\(preview.rate == nil ? "; --rate bounds it" : "")")
         if !preview.stepsLeft.isEmpty {
             lines.append(
                 "  begins with \(preview.stepsLeft.map(CampaignWords.number).joined(separator: ", ")), "

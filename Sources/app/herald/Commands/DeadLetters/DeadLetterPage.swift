@@ -10,6 +10,8 @@ struct DeadLetterPage {
     let configuration: String?
     /// The topic of others that they lie in; `nil` for Herald's own.
     let foreign: ForeignTopic?
+    /// What the workers decode with.
+    let decoder: RecordDecoder
     var marks: [String: [MarkRecord]] = [:]
 
     /// Lines for people; everything from the record is made safe to show.
@@ -44,6 +46,7 @@ struct DeadLetterPage {
                     ? letter.content.text(of: field)
                     : "(\(letter.content.byteCount(of: field)) bytes; --reveal shows it)")
         }
+        for warning in warnings(of: letter) { add("hint", warning) }
         var lines = rows.map { "\($0.0.fitted(toColumns: 12))\($0.1)" }
         if isRevealed, let stackTrace = letter.stackTrace {
             lines +=
@@ -57,6 +60,13 @@ struct DeadLetterPage {
             lines += ["", Self.heading(letter.remedy), "  \(SafeText.escaped(command))"]
         }
         return lines
+    }
+
+    /// What `publish --check` would say of a value that is no event: the names of its members, and no text.
+    private func warnings(of letter: DeadLetterView) -> [String] {
+        guard foreign == nil, letter.message == nil, let value = letter.value else { return [] }
+        var check = EventCheck(decoder: decoder, now: SystemClock.wall())
+        return check.look(at: value, line: 1).warnings
     }
 
     private static func heading(_ remedy: DeadLetterView.Remedy) -> String {

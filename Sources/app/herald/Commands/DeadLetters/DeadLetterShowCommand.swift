@@ -43,7 +43,7 @@ enum DeadLetterShowCommand: HeraldCommand {
         let foreign = query.replayer.context.foreign
         let page = DeadLetterPage(
             isRevealed: isRevealed, configuration: invocation.configuration, foreign: foreign,
-            marks: try query.marks(of: letters))
+            decoder: query.replayer.context.decoder, marks: try query.marks(of: letters))
         let objects = letters.map { letter in
             letter.object(isRevealed: isRevealed, configuration: invocation.configuration, foreign: foreign)
         }

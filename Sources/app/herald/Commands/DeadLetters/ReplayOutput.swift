@@ -23,7 +23,9 @@ struct ReplayOutput {
                     ? ": \(TopicsTool.counted(plan.outcomeCount, "notification"))." : ".")
         ]
         for omission in ReplayRules.Omission.allCases {
-            if let count = plan.leftOut[omission] { lines.append("  \(count) left out: \(omission.words)") }
+            if let count = plan.leftOut[omission] {
+                lines.append("  \(count) left out: \(SafeText.escaped(plan.words(of: omission)))")
+            }
         }
         if let line = formerLine { lines.append(line) }
         for (topic, count) in plan.topics.sorted(by: { $0.key < $1.key }) { lines.append("  \(count) to \(topic)") }

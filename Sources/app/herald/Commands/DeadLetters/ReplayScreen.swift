@@ -28,7 +28,8 @@ final class ReplayScreen {
         guard progress.batch > 0, let output else { return showBeginning(job.job, waits) }
         if progress.batch != batch {
             batch = progress.batch
-            line.remark(output.batchLine(progress))
+            // A last one may have found no letter left.
+            if progress.replayed < progress.planned { line.remark(output.batchLine(progress)) }
         }
         meter.note(Int64(progress.replayed))
         line.show(

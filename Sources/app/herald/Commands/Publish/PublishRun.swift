@@ -175,8 +175,8 @@ struct PublishRun {
         try output.finish()
         if !output.omitted.isEmpty {
             console.remark(
-                "Delivered without \(output.omitted.words): backend.body is text, or the push service has no place for it "
-                    + "(-o wide says where).")
+                "Delivered without \(output.omitted.words): backend.body is text, or the push service has no place for it; "
+                    + "-o json says where.")
         }
         if let entry = output.undelivered, !stop.isMade { explain(entry, since: began, stop) }
         if !publisher.failures.isEmpty { throw failure(of: publisher) }

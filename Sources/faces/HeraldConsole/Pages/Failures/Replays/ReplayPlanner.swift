@@ -182,7 +182,7 @@ extension ReplayPlan {
                 leftOut[omission].map { count in
                     [
                         "reason": .string(omission.rawValue), "count": .integer(count),
-                        "words": .string(omission.words),
+                        "words": .string(words(of: omission)),
                     ]
                 }
             })
