@@ -19,7 +19,8 @@ struct BackendExampleTests {
         (try? ChildProcess([program, "--version"], output: log))?.wait() == 0
     }
 
-    @Test("It takes a JSON string and an object, sends a key once, and refuses the rest", arguments: ["Python", "Node"])
+    @Test(
+        "It takes a JSON string and an object, sends a key once, and refuses the rest", arguments: ["Python", "Node"])
     func example(language: String) async throws { try await expectContract(of: language) }
 
     @Test(
@@ -71,7 +72,9 @@ struct BackendExampleTests {
             #expect(try post(body, key: "x") == 400, "\(language) takes \(body)")
         }
 
-        let sent = try lines().dropFirst().map { try JSONSerialization.jsonObject(with: Data($0.utf8)) as? NSDictionary }
+        let sent = try lines().dropFirst().map {
+            try JSONSerialization.jsonObject(with: Data($0.utf8)) as? NSDictionary
+        }
         let texts = ["text", "object"].flatMap { kind in
             ["apns", "wns"].map { ["user": "a@b", "pns": $0, "message": "Hi \"\u{1F4E6}\" \(kind)"] as NSDictionary }
         }
