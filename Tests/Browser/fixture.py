@@ -36,6 +36,7 @@ topics:
 backend:
   url: http://127.0.0.1:{backend}
   timeout: 5m
+  body: object
   auth: {{username: herald, password: herald}}
 retry:
   immediate: 0

@@ -177,6 +177,39 @@ class ReplayTest(FailuresTest):
         self.browser.press("Audit")
         self.browser.wait_for_text("dlq.reveal")
 
+    @gate
+    def test_content(self):
+        """Title, link and data of a dead letter are masked until they are revealed, and a plan corrects them"""
+        self.break_gcm()
+        self.fixture.publish([{
+            "id": "content", "user": "cora", "pns": ["gcm"], "message": "Secret text", "title": "Secret title",
+            "link": "shop://orders/17", "data": {"order": "<img src=x>"}, "badge": 7}])
+        self.browser.open(self.fixture, "/failures/letter/content")
+        self.browser.wait_for_text("Attempts, the oldest first")
+        self.assertRegex(self.browser.text(), r"Title\s+masked, 12 bytes")
+        self.assertNotIn("Secret", self.browser.driver.page_source)
+        self.assertNotIn("shop://", self.browser.driver.page_source)
+        self.browser.press("Reveal the message")
+        self.browser.wait_for_text("Secret title")
+        self.browser.wait_for_text("<img src=x>")
+        self.assert_harmless()
+        self.assert_accessible()
+        self.fixture.misbehave()
+        self.fixture.forget_calls()
+        self.browser.press("Plan replay of…")
+        self.browser.press("Change the plan")
+        self.assert_accessible()
+        self.browser.fill("Title", "Another title")
+        self.browser.fill("Badge", "8")
+        self.browser.press("Plan again")
+        self.browser.wait_for_text("What is said otherwise")
+        self.assertNotIn("Another title", self.browser.driver.page_source)
+        self.browser.fill("Why…", "a wrong title")
+        self.browser.press("Replay 1")
+        self.wait_for_job("done")
+        self.assertEqual([call["content"] for call in self.fixture.calls()], [
+            {"title": "Another title", "link": "shop://orders/17", "badge": 8, "data": {"order": "<img src=x>"}}])
+
     def test_edit(self):
         """An invalid event is edited, and delivered in its new form"""
         self.fixture.misbehave()

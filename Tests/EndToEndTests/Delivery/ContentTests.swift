@@ -73,6 +73,52 @@ struct ContentTests {
         }
     }
 
+    @Test("A campaign with title, link, picture and data reaches a backend whose body is an object, each filled in")
+    func campaign() async throws {
+        var plan = Fixture.Plan()
+        plan.more = Fixture.replayTopics
+        plan.settings = ["backend.body": "object"]
+        try await Fixture.run(plan) { fixture in
+            _ = try await fixture.startWorker()
+            let audience = fixture.directory.appending(path: "users.csv")
+            try """
+            user,name,offer,picture
+            anna,"Ann ""A\u{FC}"" \u{1F4E6}",17,https://cdn.example/17.png
+            bob,Bob,18,
+
+            """.write(to: audience, atomically: true, encoding: .utf8)
+            let run = try await fixture.campaign(
+                "start", "--name", "spring", "--audience", audience.path, "--message", "Look inside, {{name}}",
+                "--title", "For {{name}}", "--link", "shop://offers/{{offer}}", "--image", "{{picture|}}",
+                "--data", "offer={{offer}}", "--data", "kind=spring", "--badge", "3", "--sound", "none",
+                "--category", "OFFER", "--pns", "apns,gcm", "--yes")
+            #expect(run.status == 0, "\(run.output)")
+            try await fixture.waitForResults(4)
+            let calls = fixture.backend.calls
+            #expect(calls.count == 4 && calls.allSatisfy { $0.status == 200 })
+            for (user, name, filled) in [
+                (
+                    "anna", "Ann \"A\u{FC}\" \u{1F4E6}",
+                    #""link":"shop://offers/17","image":"https://cdn.example/17.png""#
+                ),
+                ("bob", "Bob", #""link":"shop://offers/18""#),
+            ] {
+                let own = calls.filter { $0.user == user }
+                #expect(own.compactMap(\.pns).sorted() == ["apns", "gcm"])
+                let title = JSONValue.string("For \(name)").compact
+                let offer = user == "anna" ? 17 : 18
+                for call in own {
+                    #expect(call.message == "Look inside, \(name)")
+                    #expect(
+                        JSONValue.object(call.content).compact
+                            == #"{"title":\#(title),\#(filled),"sound":"none","category":"OFFER","badge":3,"#
+                            + #""data":{"kind":"spring","offer":"\#(offer)"}}"#)
+                }
+            }
+            #expect(try fixture.results.allSatisfy { $0.outcome == "delivered" && !$0.members.contains("omitted") })
+        }
+    }
+
     @Test("A hub gets each platform's own payload; a platform without a place for something is told of")
     func hub() async throws {
         let hub = try HubEmulator(HubEmulator.Configuration())

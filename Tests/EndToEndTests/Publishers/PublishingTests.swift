@@ -1,5 +1,6 @@
 import Foundation
 import HeraldSandbox
+import HeraldText
 import TestSupport
 import Testing
 
@@ -97,7 +98,9 @@ struct PublishingTests {
     }
 
     private func expectDelivery(from languages: [Examples.Language]) async throws {
-        try await Fixture.run { fixture in
+        var plan = Fixture.Plan()
+        plan.settings = ["backend.body": "object"]
+        try await Fixture.run(plan) { fixture in
             let worker = try await fixture.startWorker()
             let examples = try await Blocking.run { try Examples(directory: fixture.directory).found(languages) }
             let runs = examples.map { example in
@@ -124,7 +127,14 @@ struct PublishingTests {
             try await fixture.catchUp()
             for example in examples {
                 let user = "user-\(example.language)"
-                #expect(fixture.backend.calls.filter { $0.user == user }.compactMap(\.pns).sorted() == ["apns", "gcm"])
+                let calls = fixture.backend.calls.filter { $0.user == user }
+                #expect(calls.compactMap(\.pns).sorted() == ["apns", "gcm"])
+                for call in calls {
+                    #expect(
+                        JSONValue.object(call.content).compact
+                            == #"{"title":"Your parcel","link":"https://shop.example/orders/17","#
+                            + #""image":"https://cdn.example/parcel.png"}"#, "\(example.language)")
+                }
                 #expect(fixture.requests.filter { $0.keyText == user }.count == 1)
             }
             // The same key goes to the same partition, whoever publishes it.

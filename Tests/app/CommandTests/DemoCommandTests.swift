@@ -25,7 +25,10 @@ struct DemoCommandTests {
             "dead-lettered  malformed                             1         1\n",
             "dead-lettered  attempts-exhausted  gcm      503      1         1\n",
             "expired                            gcm               1         1\n",
-            "alice's device on apns received 1 notification:\n  {\"aps\":{\"alert\":\"From herald: Your parcel is here\"}}\n",
+            "alice's device on apns received 1 notification:\n"
+                + #"  {"aps":{"alert":{"title":"Order 17","body":"From herald: Your parcel is here"},"#
+                + #""sound":"default","category":"SHIPPED","badge":1},"link":"shop://orders/17","#
+                + #""image":"https://cdn.example/parcel.png","order":"17"}"# + "\n",
             "grace's device on wns received 1 notification:\n",
             "All 17 outcomes are what the stream must give",
         ] {
@@ -46,7 +49,10 @@ struct DemoCommandTests {
             "delivered                          apns     201      4         4\n",
             "dead-lettered  rejected            apns     400      1         1\n",
             "dead-lettered  attempts-exhausted  gcm      503      1         1\n",
-            "alice's device on apns received 1 notification:\n  {\"aps\":{\"alert\":\"Your parcel is here (no. 0)\"}}\n",
+            "alice's device on apns received 1 notification:\n"
+                + #"  {"aps":{"alert":{"title":"Order 17","body":"Your parcel is here (no. 0)"},"#
+                + #""badge":1,"sound":"default","category":"SHIPPED","mutable-content":1},"link":"shop://orders/17","#
+                + #""image":"https://cdn.example/parcel.png","order":"17"}"# + "\n",
         ] {
             #expect(run.output.contains(line), "\(run.output)")
         }

@@ -42,6 +42,11 @@ struct DemoScriptTests {
                 scene.expected.count == 3 && scene.expected.count { $0.outcome == .delivered } == 2
             })
         #expect(all.contains { $0.outcome == .expired })
+        #expect(
+            DemoScript.scenes.contains { scene in
+                let text = String(decoding: DemoEvent(scene, number: 7, now: Self.now).value, as: UTF8.self)
+                return ContentField.allCases.allSatisfy { text.contains("\"\($0.rawValue)\":") }
+            })
         let reasons = Set(all.compactMap(\.reason))
         #expect(reasons == [.malformed, .invalid, .oversized, .rejected, .attemptsExhausted])
     }

@@ -40,7 +40,9 @@ public class Publish {
             String id = UUID.randomUUID().toString();
             List<String> services = List.of("apns", "fcm");
             String event = json.writeValueAsString(Map.of(
-                "id", id, "user", user, "message", arguments[2], "pns", services, "source", "Publish.java"));
+                "id", id, "user", user, "message", arguments[2], "title", "Your parcel",
+                "link", "https://shop.example/orders/17", // where a tap leads
+                "image", "https://cdn.example/parcel.png", "pns", services, "source", "Publish.java"));
             producer.send(new ProducerRecord<>(requests, user, event)).get();
 
             Set<String> missing = new HashSet<>(services);

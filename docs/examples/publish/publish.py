@@ -29,6 +29,9 @@ event = {
     "id": str(uuid.uuid4()),  # yours, and the same one when you publish the same thing again
     "user": user,
     "message": message,
+    "title": "Your parcel",
+    "link": "https://shop.example/orders/17",  # where a tap leads
+    "image": "https://cdn.example/parcel.png",
     "pns": ["apns", "fcm"],
     "source": "publish.py",
 }

@@ -24,6 +24,9 @@ const event = {
     id: randomUUID(), // yours, and the same one when you publish the same thing again
     user,
     message,
+    title: "Your parcel",
+    link: "https://shop.example/orders/17", // where a tap leads
+    image: "https://cdn.example/parcel.png",
     pns: ["apns", "fcm"],
     source: "publish.ts",
 };

@@ -31,6 +31,7 @@ struct DemoBackend: Sendable {
             settings = """
                 backend:
                   url: \(backend.url)
+                  body: object
                   auth: {kind: basic, username: herald, password: herald}
                 """
             calls = { backend.calls }

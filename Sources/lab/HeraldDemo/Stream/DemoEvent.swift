@@ -23,6 +23,7 @@ struct DemoEvent: Sendable {
             id: id, user: scene.user, message: isNumbered ? "\(scene.message) (no. \(number))" : scene.message,
             pushServices: scene.pushServices, expiresAt: scene.expiresAfter.map { now.advanced(by: $0) },
             notBefore: scene.notBeforeAfter.map { now.advanced(by: $0) })
+        scene.adding(&event)
         let time = RFC3339.text(now)
         switch scene.form {
         case .json: (value, headers) = (event.json, [])

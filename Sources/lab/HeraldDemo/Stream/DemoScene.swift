@@ -16,6 +16,8 @@ struct DemoScene: Sendable {
     /// The message, which describes the scene.
     var message: String
     var pushServices: [String]
+    /// What its event has beside the message.
+    var adding: @Sendable (inout NotificationEvent) -> Void = { _ in }
     var form = Form.json
     /// Its `expiresAt`, relative to its publication.
     var expiresAfter: Milliseconds?

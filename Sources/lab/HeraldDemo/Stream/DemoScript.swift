@@ -16,6 +16,15 @@ enum DemoScript {
     static let scenes: [DemoScene] = [
         DemoScene(
             user: "alice", message: "Your parcel is here", pushServices: ["apns", "gcm"],
+            adding: { event in
+                event.title = "Order 17"
+                event.link = "shop://orders/17"
+                event.image = "https://cdn.example/parcel.png"
+                event.data = ["order": "17"]
+                event.badge = 1
+                event.sound = "default"
+                event.category = "SHIPPED"
+            },
             expected: [.delivered("apns"), .delivered("gcm")]),
         DemoScene(
             user: "bob", message: "CloudEvent as JSON", pushServices: ["gcm"], form: .structuredCloudEvent,

@@ -70,6 +70,7 @@ struct PageFilesTests {
             #expect(text.contains(made), "Frame/lib/vocabulary.js should have:\n\(made)")
         }
         expect("const outcomeTones = {", Outcome.allCases.map { "'\($0.rawValue)': '\($0.tone)'" }, "}")
+        for field in ContentField.allCases { #expect(text.contains("  ['\(field.rawValue)', '"), "\(field)") }
         expect("const callTones = {", CallEnd.allCases.map { "'\($0.word)': '\($0.tone)'" }, "}")
         expect(
             "export const unreached = [", OutcomeCount.unreachedOutcomes.map { "'\(OutcomeCount.name($0))'" }, "]")

@@ -19,6 +19,9 @@ type event struct {
 	ID      string   `json:"id"`
 	User    string   `json:"user"`
 	Message string   `json:"message"`
+	Title   string   `json:"title,omitempty"`
+	Link    string   `json:"link,omitempty"` // where a tap leads
+	Image   string   `json:"image,omitempty"`
 	PNS     []string `json:"pns"`
 	Source  string   `json:"source"`
 }
@@ -60,8 +63,9 @@ func main() {
 	}
 	// The id is yours, and the same one when you publish the same thing again.
 	published := event{
-		ID: hex.EncodeToString(id), User: os.Args[2], Message: os.Args[3], PNS: []string{"apns", "fcm"},
-		Source: "publish.go",
+		ID: hex.EncodeToString(id), User: os.Args[2], Message: os.Args[3], Title: "Your parcel",
+		Link: "https://shop.example/orders/17", Image: "https://cdn.example/parcel.png",
+		PNS: []string{"apns", "fcm"}, Source: "publish.go",
 	}
 	value, err := json.Marshal(published)
 	if err != nil {

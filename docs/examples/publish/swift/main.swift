@@ -28,7 +28,10 @@ try consumer.assign(positions)
 
 // Yours, and the same one when you publish the same thing again.
 let id = UUID().uuidString
-let event = NotificationEvent(id: id, user: user, message: message, pushServices: ["apns", "fcm"], source: "swift")
+var event = NotificationEvent(id: id, user: user, message: message, pushServices: ["apns", "fcm"], source: "swift")
+event.title = "Your parcel"
+event.link = "https://shop.example/orders/17"  // where a tap leads
+event.image = "https://cdn.example/parcel.png"
 
 // The producer partitions keys as Java's clients do.
 let producer = try Producer(properties: [("bootstrap.servers", servers), ("enable.idempotence", "true")])

@@ -33,6 +33,26 @@ export const unreached = [
   'cancelled',
 ];
 
+/** The parts of a notification beside its message, and their titles. */
+export const contentTitles = [
+  ['title', 'Title'],
+  ['link', 'Link'],
+  ['image', 'Picture'],
+  ['data', 'Data'],
+  ['badge', 'Badge'],
+  ['sound', 'Sound'],
+  ['category', 'Category'],
+];
+
+/** The parts beside a message, as pairs of a title and what `text` makes of the part. */
+export function contentFacts(content, text = plain) {
+  return contentTitles.filter(([name]) => content?.[name] !== undefined).map(([name, title]) => [title, text(content[name])]);
+}
+
+function plain(part) {
+  return typeof part === 'object' ? Object.entries(part).map(([name, member]) => `${name}=${member}`).join(', ') : String(part);
+}
+
 /** The display of an outcome, or of its absence. */
 export function outcomeTone(outcome) {
   return outcomeTones[outcome] ?? 'quiet';

@@ -8,6 +8,7 @@ import { check, field, mark, unmark } from '../../Frame/lib/form.js';
 import { count, duration, percent, prose } from '../../Frame/lib/format.js';
 import { pause, settled } from '../../Frame/lib/live.js';
 import { go } from '../../Frame/lib/place.js';
+import { contentFacts, contentTitles } from '../../Frame/lib/vocabulary.js';
 import { phones } from './phones.js';
 
 function dropDraft(state) {
@@ -320,14 +321,6 @@ function draw(answer, filled, result, app, state) {
     found.invalid > 0 && h('p', {}, invalidLines(answer)),
     command(answer.command), startButton(answer, filled, result, app, state)));
   heading.focus();
-}
-
-const contentTitles = [['title', 'Title'], ['link', 'Link'], ['image', 'Picture'], ['data', 'Data'], ['badge', 'Badge'], ['sound', 'Sound'], ['category', 'Category']];
-
-/** The parts beside a message, as pairs of texts. */
-export function contentFacts(content) {
-  const text = (value) => (typeof value === 'object' ? Object.entries(value).map(([name, member]) => `${name}=${member}`).join(', ') : String(value));
-  return contentTitles.filter(([name]) => content[name] !== undefined).map(([name, title]) => [title, text(content[name])]);
 }
 
 /** The table of the first messages, with a column for each part that one of them has. */

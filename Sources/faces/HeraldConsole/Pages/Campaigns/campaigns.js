@@ -8,8 +8,8 @@ import { attempt, revealButton } from '../../Frame/lib/form.js';
 import { count, duration, masked, moment, plural, prose, rate, sentence, shares, time } from '../../Frame/lib/format.js';
 import { redraw, repeat, settled } from '../../Frame/lib/live.js';
 import { link } from '../../Frame/lib/place.js';
-import { contentFacts, showForm } from './campaign-form.js';
-import { unreached } from '../../Frame/lib/vocabulary.js';
+import { showForm } from './campaign-form.js';
+import { contentFacts, unreached } from '../../Frame/lib/vocabulary.js';
 
 const kinds = { running: 'good', stopped: 'bad', paused: 'warn', cancelled: 'quiet', expired: 'bad', finished: 'quiet' };
 

@@ -1,5 +1,7 @@
 // The selected dead letters and the requested changes, in the forms of addresses, forms and requests.
 
+import { contentTitles } from '../../Frame/lib/vocabulary.js';
+
 const filterNames = ['group', 'where', 'since', 'until', 'partitions'];
 
 /** The filter of an address, as the body of a request. */
@@ -56,10 +58,11 @@ export function changedPlan(filter, data) {
   const services = (name) => value(name)?.split(/[ ,]+/);
   const stop = number(value('stop'), labels.stop);
   const set = { user: value('user'), message: data.get('message') || undefined, pns: services('pns') };
+  for (const [name] of contentTitles) set[name] = data.get(name) || undefined;
   return {
     filter, ramp: value('ramp'), stopIfFailures: stop === undefined ? undefined : stop / 100,
     rate: number(value('rate'), labels.rate), onlyPns: services('only'), freshKey: data.has('fresh') || undefined,
-    again: data.has('again') || undefined, set: set.user || set.message || set.pns ? set : undefined,
+    again: data.has('again') || undefined, set: Object.values(set).some((text) => text !== undefined) ? set : undefined,
   };
 }
 

@@ -8,6 +8,7 @@ import { attempt, revealed } from '../../Frame/lib/form.js';
 import { count, duration, time, visible } from '../../Frame/lib/format.js';
 import { link } from '../../Frame/lib/place.js';
 import { planButton } from '../../Frame/lib/plan.js';
+import { contentFacts } from '../../Frame/lib/vocabulary.js';
 import { filterOf, parametersOf, words } from './dead-letters.js';
 import { crumbs, exports, filters, standing } from './parts.js';
 
@@ -60,7 +61,7 @@ function letterCard(letter, app) {
   const reveal = async () => {
     const answer = await post('/api/failures/reveal', { name: letter.place });
     const shown = answer.letters.find((item) => item.place === letter.place) ?? {};
-    replace(text, h('h3', {}, 'Message'), h('p', { class: 'message' }, shown.message ?? '(no event)'),
+    replace(text, h('h3', {}, 'Message'), h('p', { class: 'message' }, shown.message ?? '(no event)'), facts(contentFacts(shown)),
       h('h3', {}, 'Value'), h('pre', {}, shown.value ?? '(none)'));
     say(revealed);
     return answer.values.find((item) => item.place === letter.place)?.value;
@@ -83,7 +84,8 @@ function letterCard(letter, app) {
       ['Published', letter.originTimestamp && time(letter.originTimestamp)], ['First attempt', letter.firstAttemptAt && time(letter.firstAttemptAt)],
       ['Dead letter since', time(letter.deadLetteredAt)], ['Expires', letter.expiresAt && time(letter.expiresAt)], ['Request', letter.origin], ['Source', letter.source],
       ['Campaign', letter.campaign && h('a', { href: `/campaigns/${encodeURIComponent(letter.campaign)}` }, letter.campaign)],
-      ['Left out', letter.omitted?.join(', ')], ['Message', letter.messageBytes === undefined ? 'no event' : `masked, ${count(letter.messageBytes)} bytes`]]),
+      ['Left out', letter.omitted?.join(', ')], ['Message', letter.messageBytes === undefined ? 'no event' : maskedBytes(letter.messageBytes)],
+      ...contentFacts(letter.contentBytes, maskedBytes)]),
     table({
       caption: 'Attempts, the oldest first', columns: [{ title: 'When' }, { title: 'Push service' }, { title: 'Answer' }, { title: 'Took', number: true }],
       rows: letter.history.map((call) => [time(call.at), call.pns, call.status ?? call.error ?? 'no answer', duration(call.ms)]), empty: 'No attempt is in its history.',
@@ -109,6 +111,10 @@ const remedies = {
   correct: 'A replay as it is fails again: edit it, or have its publisher send it again and resolve it.',
   resolve: 'A replay fails again: have it sent again if it is still wanted, and resolve this one.',
 };
+
+function maskedBytes(bytes) {
+  return `masked, ${count(bytes)} bytes`;
+}
 
 /** Whether there is a value to edit. */
 function canEdit(letter) {

@@ -9,6 +9,7 @@ import { count, duration, percent, plural, time } from '../../Frame/lib/format.j
 import { settled } from '../../Frame/lib/live.js';
 import { go } from '../../Frame/lib/place.js';
 import { pattern, plan, planButton } from '../../Frame/lib/plan.js';
+import { contentTitles } from '../../Frame/lib/vocabulary.js';
 import { changedPlan, labels } from './dead-letters.js';
 import { crumbs } from './parts.js';
 
@@ -77,6 +78,8 @@ function pairs(counts) {
   return Object.entries(counts ?? {}).map(([name, number]) => `${name} ${count(number)}`).join(', ');
 }
 
+const contentHints = { data: 'A JSON object of texts: {"order":"17"}', badge: 'A number' };
+
 /** Makes the same plan with other options, or corrected. */
 function changes(found) {
   const problem = h('div', {});
@@ -93,7 +96,8 @@ function changes(found) {
       h('fieldset', {}, h('legend', {}, 'Which'), field('only', 'Only these push services', { name: 'only' }),
         check('again', 'Also what was replayed or resolved before', { name: 'again' }), check('fresh', 'New idempotency keys', { name: 'fresh' })),
       h('fieldset', {}, h('legend', {}, 'Correct each'), field('user', 'User', { name: 'user' }),
-        field('message', 'Message', { name: 'message' }), field('pns', 'Push services', { name: 'pns' }))),
+        field('message', 'Message', { name: 'message' }), field('pns', 'Push services', { name: 'pns' }),
+        contentTitles.map(([name, title]) => field(name, title, { name }, contentHints[name])))),
     problem, h('button', {}, 'Plan again')));
 }
 

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { moment, count as number } from '#console/Frame/lib/format.js';
-import { columnHint, columnsOf, contentFacts, contentOf, dataOf, expected, firstMessages, inForm } from '#console/Pages/Campaigns/campaign-form.js';
+import { columnHint, columnsOf, contentOf, dataOf, expected, firstMessages, inForm } from '#console/Pages/Campaigns/campaign-form.js';
+import { contentFacts } from '#console/Frame/lib/vocabulary.js';
 import { added, atWork, causes, listNotes, ofCampaign, pace, parts, replaced, serviceRows, waitWords } from '#console/Pages/Campaigns/campaigns.js';
 import { shown } from '#console/Pages/Campaigns/phones.js';
 import { sent, table } from '../../Frame/table.mjs';

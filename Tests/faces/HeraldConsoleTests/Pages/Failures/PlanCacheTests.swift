@@ -1,5 +1,6 @@
 import HeraldEvents
 import HeraldReplay
+import HeraldText
 import HeraldThreads
 import HeraldTime
 import HeraldTools
@@ -95,16 +96,31 @@ struct PlanRequestTests {
         let request = try Self.request(
             """
             {"filter":{"where":"user ~ 'a*'","since":"2h","partitions":[1,2]},"ramp":"1,10,all","stopIfFailures":0.05,
-             "rate":0.5,"again":true,"set":{"user":"bob","pns":["apns","gcm"]}}
+             "rate":0.5,"again":true,"set":{"user":"bob","pns":["apns","gcm"],"title":"The sale"}}
             """)
         #expect(
             request.command(configuration: "h.yaml") == [
                 "herald", "dlq", "replay", "--where", "user ~ 'a*'", "--since", "2h", "--partition", "1,2", "--ramp",
                 "1,10,all", "--stop-if-failures", "5%", "--rate", "30/m", "--again", "--set", "user=bob", "--set",
-                "pns=apns,gcm", "--config", "h.yaml",
+                "pns=apns,gcm", "--set", "title=TEXT", "--config", "h.yaml",
             ])
         let options = try request.options(try request.filter.selection(now: .init(milliseconds: 0)))
         #expect(options.ramp.text == "1,10,all" && options.stopShare == 0.05 && options.rate == 0.5 && options.isAgain)
+    }
+
+    @Test("It can correct each part of a notification, and an empty text takes one away")
+    func content() throws {
+        let request = try Self.request(
+            #"{"filter":{},"set":{"title":"t","link":"","image":"i","data":"{}","badge":"7","sound":"s","category":"c"}}"#
+        )
+        let rules = try request.rules(ReplayRules(maximumReplays: 3, requestTopics: ["n"]), .standard)
+        #expect(
+            rules.correction
+                == .members(
+                    EventChange(content: [
+                        .title: "t", .link: "", .image: "i", .data: "{}", .badge: "7", .sound: "s", .category: "c",
+                    ])))
+        #expect(request.object == .null)
     }
 
     @Test(

@@ -45,6 +45,7 @@ table('A plan changes as the form says', (entries) => sent(changedPlan(filter, n
   [[['user', ' ann ']], { filter, set: { user: 'ann' } }],
   [[['message', ' as it is ']], { filter, set: { message: ' as it is ' } }],
   [[['pns', 'apns gcm']], { filter, set: { pns: ['apns', 'gcm'] } }],
+  [[['title', 'The sale'], ['badge', '7'], ['data', '{"order":"17"}'], ['link', '']], { filter, set: { title: 'The sale', data: '{"order":"17"}', badge: '7' } }],
 ]);
 
 for (const [field, label, text] of [

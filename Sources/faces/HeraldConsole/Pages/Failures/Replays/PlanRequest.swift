@@ -14,6 +14,33 @@ struct PlanRequest: Decodable, Sendable {
         var user: String?
         var message: String?
         var pns: [String]?
+        var title: String?
+        var link: String?
+        var image: String?
+        /// A JSON object of texts.
+        var data: String?
+        /// A number.
+        var badge: String?
+        var sound: String?
+        var category: String?
+
+        var content: [ContentField: String] {
+            var content: [ContentField: String] = [:]
+            for field in ContentField.allCases { content[field] = self[field] }
+            return content
+        }
+
+        private subscript(field: ContentField) -> String? {
+            switch field {
+            case .title: title
+            case .link: link
+            case .image: image
+            case .data: data
+            case .badge: badge
+            case .sound: sound
+            case .category: category
+            }
+        }
     }
 
     /// The value with which one dead letter is replayed.
@@ -77,7 +104,8 @@ struct PlanRequest: Decodable, Sendable {
         if let edit { return .value(Array(edit.value.utf8), place: edit.place) }
         guard let set else { return nil }
         let change = EventChange(
-            user: set.user, message: set.message, pushServices: try set.pns.map { try services.resolved($0, "pns") })
+            user: set.user, message: set.message, pushServices: try set.pns.map { try services.resolved($0, "pns") },
+            content: set.content)
         guard !change.isEmpty else { throw InvalidArgument("set says nothing") }
         return .members(change)
     }
@@ -96,6 +124,10 @@ struct PlanRequest: Decodable, Sendable {
             // Every viewer sees the command, and viewers without the right must not see a message's text.
             if set?.message != nil { words += ["--set", "message=TEXT"] }
             if let pns = set?.pns { words += ["--set", "pns=\(pns.joined(separator: ","))"] }
+            let content = set?.content ?? [:]
+            for field in ContentField.allCases where content[field] != nil {
+                words += ["--set", "\(field.rawValue)=TEXT"]
+            }
             if edit != nil { words.append("--edit") }
         }
         return words + (configuration.map { ["--config", $0] } ?? [])
