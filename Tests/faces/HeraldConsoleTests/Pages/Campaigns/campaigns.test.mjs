@@ -120,9 +120,9 @@ table('Added people are named permanently', added, [
 
 test('A preview of a continued campaign counts the people left', () => {
   const preview = { recipients: 1500, toNotify: 20, readAs: 'CSV with tabs', repeats: 0, invalid: 0, pns: ['apns', 'gcm'], topic: 't', longestMessageBytes: 1 };
-  const shown = new Map(expected({ preview }));
-  assert.equal(shown.get('Notifications'), '40 for apns and gcm');
-  assert.equal(shown.get('Read as'), 'CSV with tabs');
+  const rows = new Map(expected({ preview }));
+  assert.equal(rows.get('Notifications'), '40 for apns and gcm');
+  assert.equal(rows.get('Read as'), 'CSV with tabs');
 });
 
 test('A preview counts a notification for each push service', () => {
