@@ -7,6 +7,14 @@ import Testing
 @testable import HeraldHub
 
 /// The examples are those of the platforms' documents, as far as an event can say them.
+///
+/// - APNs: "Generating a remote notification" and "Modifying content in newly delivered notifications", both under
+///   https://developer.apple.com/documentation/usernotifications
+/// - FCM: https://firebase.google.com/docs/reference/fcm/rest/v1/projects.messages, and the example of a send in
+///   https://learn.microsoft.com/azure/notification-hubs/firebase-migration-rest
+/// - WNS: https://learn.microsoft.com/windows/apps/design/shell/tiles-and-notifications/adaptive-interactive-toasts
+/// - Web push: https://learn.microsoft.com/azure/notification-hubs/browser-push; the limit is that of RFC 8291,
+///   section 4
 @Suite("What each platform is given of a notification, byte for byte")
 struct ContentPayloadTests {
     private static let now = WallTime(milliseconds: 1_795_250_426_500)
@@ -65,6 +73,10 @@ struct ContentPayloadTests {
             try payload(.apple, Self.everything)
                 == #"{"aps":{"alert":{"title":"Your parcel","body":"is here"},"badge":3,"sound":"ding.caf","category":"SHIPPED","#
                 + #""mutable-content":1},"link":"shop://orders/17","image":"https://cdn.example/p.png","order":"17"}"#)
+        // Without an alert that is an object, no extension runs.
+        #expect(
+            try payload(.apple, #""message":"m","image":"https://a/p.png""#)
+                == #"{"aps":{"alert":{"body":"m"},"mutable-content":1},"image":"https://a/p.png"}"#)
         #expect(try payload(.apple, #""message":"m","sound":"none""#) == #"{"aps":{"alert":"m"}}"#)
         #expect(try payload(.apple, #""message":"m","link":"shop://1""#) == #"{"aps":{"alert":"m"},"link":"shop://1"}"#)
     }
@@ -88,6 +100,15 @@ struct ContentPayloadTests {
             try payload(.fcmv1, message)
                 == #"{"message":{"notification":{"body":"great match!","title":"Portugal vs. Denmark"},"#
                 + #""data":{"Nick":"Mario","Room":"PortugalVSDenmark"}}}"#)
+    }
+
+    @Test("FCM: the news that the documents of notification hubs send")
+    func hubDocuments() throws {
+        let news = #""title":"Breaking News","message":"FcmV1 is ready.","data":{"name":"wrench","count":"3"}"#
+        #expect(
+            try payload(.fcmv1, news)
+                == #"{"message":{"notification":{"body":"FcmV1 is ready.","title":"Breaking News"},"#
+                + #""data":{"name":"wrench","count":"3"}}}"#)
     }
 
     @Test("FCM: the channel and sound are Android's own, beside its options")
@@ -114,6 +135,21 @@ struct ContentPayloadTests {
 
     // MARK: WNS (toast schema)
 
+    @Test("WNS: the documented camp with a hero picture, and the documented sound")
+    func windowsDocuments() throws {
+        let camp =
+            #""title":"Mary Anne","message":"Check out where we camped last night!","image":"https://a/HeroImage.png""#
+        #expect(
+            try payload(.windows, camp)
+                == #"<toast><visual><binding template="ToastGeneric"><text>Mary Anne</text>"#
+                + #"<text>Check out where we camped last night!</text>"#
+                + #"<image placement="hero" src="https://a/HeroImage.png"/></binding></visual></toast>"#)
+        #expect(
+            try payload(.windows, #""message":"Some text","sound":"Sound.mp3""#)
+                == #"<toast><visual><binding template="ToastGeneric"><text>Some text</text></binding></visual>"#
+                + #"<audio src="ms-appx:///Sound.mp3"/></toast>"#)
+    }
+
     @Test("WNS: a generic toast with a launch, a hero picture and audio, and the old one for a message alone")
     func windows() throws {
         #expect(
@@ -132,6 +168,13 @@ struct ContentPayloadTests {
     }
 
     // MARK: Web push
+
+    @Test("Web push: the documented title and body")
+    func browserDocuments() throws {
+        #expect(
+            try payload(.browser, #""title":"Some Title","message":"Some body of a message""#)
+                == #"{"title":"Some Title","body":"Some body of a message"}"#)
+    }
 
     @Test("Web push: what a service worker hands to showNotification")
     func browser() throws {
@@ -168,7 +211,7 @@ struct ContentPayloadTests {
     @Test(
         "A payload as large as allowed is sent; one byte more names the longest part that its platform gets",
         arguments: [
-            (NotificationFormat.apple, 4_096), (.fcmv1, 4_096), (.gcm, 4_096), (.windows, 5_120), (.browser, 4_096),
+            (NotificationFormat.apple, 4_096), (.fcmv1, 4_096), (.gcm, 4_096), (.windows, 5_120), (.browser, 3_993),
         ])
     func boundary(format: NotificationFormat, limit: Int) throws {
         func members(_ count: Int) -> String {

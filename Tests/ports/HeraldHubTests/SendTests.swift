@@ -124,7 +124,7 @@ struct SendTests {
         "A notification is as large as its push service allows, and no larger",
         arguments: [
             (NotificationFormat.apple, "alert", 4_096), (.apple, "voip", 5_120), (.gcm, "", 4_096),
-            (.fcmv1, "voip", 4_096), (.windows, "", 5_120), (.browser, "", 4_096),
+            (.fcmv1, "voip", 4_096), (.windows, "", 5_120), (.browser, "", 3_993),
         ])
     func limits(format: NotificationFormat, pushType: String, limit: Int) throws {
         let writer = HubRequestWriter(try Self.sending(["pns": format]), authorization: nil, tracking: 0)

@@ -64,13 +64,11 @@ extension RecordDecoder {
     }
 
     private static func problem(inSound text: RawSpan) -> String? {
-        for offset in 0..<text.byteCount {
-            let byte = text[byteAt: offset]
-            if byte < 0x20 || byte == 0x7F || byte == UInt8(ascii: "/") || byte == UInt8(ascii: "\\") {
-                return "has to be default, none, or the name of a file in the app, without a path"
-            }
-        }
-        return nil
+        text.holdsNone { chunk in
+            (chunk .< ByteChunk(repeating: 0x20)) .| (chunk .== ByteChunk(repeating: 0x7F))
+                .| (chunk .== ByteChunk(repeating: UInt8(ascii: "/")))
+                .| (chunk .== ByteChunk(repeating: UInt8(ascii: "\\")))
+        } ? nil : "has to be default, none, or the name of a file in the app, without a path"
     }
 
     private static func problem(inCategory text: RawSpan) -> String? {
@@ -97,34 +95,17 @@ extension RecordDecoder {
         return nil
     }
 
-    /// A URL is printable ASCII without quotes and angle brackets; sixteen bytes are looked at at a time.
-    @inline(__always)
+    /// A URL is printable ASCII without quotes and angle brackets.
     private static func problem(inAddress text: RawSpan) -> String? {
-        var offset = 0
-        while offset &+ 16 <= text.byteCount {
-            let chunk = text.unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: ByteChunk.self)
-            let strange =
-                // With a sign, what is not ASCII is less than 0x21 too.
-                (unsafeBitCast(chunk, to: SIMD16<Int8>.self) .< SIMD16<Int8>(repeating: 0x21))
+        let isStrange = { (chunk: ByteChunk) -> ByteChunk.Mask in
+            // With a sign, what is not ASCII is less than 0x21 too.
+            (unsafeBitCast(chunk, to: SIMD16<Int8>.self) .< SIMD16<Int8>(repeating: 0x21))
                 .| (chunk .== ByteChunk(repeating: 0x22)) .| (chunk .== ByteChunk(repeating: 0x3C))
                 .| (chunk .== ByteChunk(repeating: 0x3E)) .| (chunk .== ByteChunk(repeating: 0x7F))
-            let count = strange.firstIndex
-            offset &+= count
-            guard count == 16 else { return strangeByte(offset) }
         }
-        while offset < text.byteCount {
-            let byte = text[byteAt: offset]
-            if byte < 0x21 || byte >= 0x7F || byte == 0x22 || byte == 0x3C || byte == 0x3E {
-                return strangeByte(offset)
-            }
-            offset &+= 1
-        }
-        return nil
-    }
-
-    @inline(never)
-    private static func strangeByte(_ offset: Int) -> String {
-        "holds a character that no URL has, at its byte \(offset): percent-encode it"
+        if text.holdsNone(isStrange) { return nil }
+        let offset = (0..<text.byteCount).first { isStrange(ByteChunk(repeating: text[byteAt: $0]))[0] }
+        return "holds a character that no URL has, at its byte \(offset ?? 0): percent-encode it"
     }
 
     private static func isHTTPS(_ text: RawSpan) -> Bool {
@@ -238,8 +219,16 @@ extension RecordDecoder {
 
     /// Whether it has one character or more, and those of a name or category alone.
     private static func isName(_ text: RawSpan) -> Bool {
-        for offset in 0..<text.byteCount where !text[byteAt: offset].isNameByte { return false }
-        return text.byteCount > 0
+        text.byteCount > 0
+            && text.holdsNone { chunk in
+                let letters = (chunk | ByteChunk(repeating: 0x20)) &- ByteChunk(repeating: UInt8(ascii: "a"))
+                let digits = chunk &- ByteChunk(repeating: UInt8(ascii: "0"))
+                return
+                    (letters .>= ByteChunk(repeating: 26)) .& (digits .>= ByteChunk(repeating: 10))
+                    .& (chunk .!= ByteChunk(repeating: UInt8(ascii: "_")))
+                    .& (chunk .!= ByteChunk(repeating: UInt8(ascii: "-")))
+                    .& (chunk .!= ByteChunk(repeating: UInt8(ascii: ".")))
+            }
     }
 }
 
@@ -252,10 +241,5 @@ extension UInt8 {
     @inline(__always)
     fileprivate var isSchemeByte: Bool {
         isLetter || isDigit || self == UInt8(ascii: "+") || self == UInt8(ascii: "-") || self == UInt8(ascii: ".")
-    }
-    /// Whether a name of `data` or a category may hold it.
-    @inline(__always)
-    fileprivate var isNameByte: Bool {
-        isLetter || isDigit || self == UInt8(ascii: "_") || self == UInt8(ascii: "-") || self == UInt8(ascii: ".")
     }
 }

@@ -59,8 +59,16 @@ extension RecordDecoder {
         }
     }
 
+    @inline(__always)
     static func field(named key: JSONToken, in bytes: RawSpan, scratch: inout [UInt8]) -> EventField? {
-        guard key.hasEscapes else { return EventField(named: bytes.extracting(key.range)) }
+        key.hasEscapes
+            ? field(namedWithEscapes: key, in: bytes, scratch: &scratch)
+            : EventField(named: bytes.extracting(key.range))
+    }
+
+    private static func field(
+        namedWithEscapes key: JSONToken, in bytes: RawSpan, scratch: inout [UInt8]
+    ) -> EventField? {
         guard key.textByteCount(in: bytes, upTo: EventField.longestName) <= EventField.longestName else { return nil }
         let start = scratch.count
         JSONEscapes.append(bytes.extracting(key.range), to: &scratch)

@@ -1,10 +1,25 @@
 import HeraldBytes
 
 extension JSONReader {
-    /// Reads a string whose opening quote is at the offset.
+    /// Reads a string whose opening quote is at the offset; a short one, as names are, in one step.
+    @inline(__always)
     mutating func readString() throws(JSONError) -> JSONToken {
+        let start = offset &+ 1
         advance(by: 1)
-        let start = offset
+        if start &+ 16 <= bytes.byteCount {
+            let count = plainByteCount(at: start)
+            advance(by: count)
+            if count < 16, byte(at: start &+ count) == UInt8(ascii: "\"") {
+                advance(by: 1)
+                return JSONToken(string: start..<start &+ count)
+            }
+        }
+        return try readString(from: start)
+    }
+
+    /// Reads the rest of a string that began at `start`.
+    @inline(never)
+    private mutating func readString(from start: Int) throws(JSONError) -> JSONToken {
         var hasEscapes = false
         while true {
             skipPlainBytes()
@@ -12,9 +27,7 @@ extension JSONReader {
             let byte = bytes[byteAt: offset]
             if byte == UInt8(ascii: "\"") {
                 advance(by: 1)
-                return JSONToken(
-                    kind: .string, start: Int32(truncatingIfNeeded: start), end: Int32(truncatingIfNeeded: offset - 1),
-                    hasEscapes: hasEscapes)
+                return JSONToken(string: start..<offset &- 1, hasEscapes: hasEscapes)
             } else if byte == UInt8(ascii: "\\") {
                 hasEscapes = true
                 try skipEscape()
@@ -34,12 +47,7 @@ extension JSONReader {
     private mutating func skipPlainBytes() {
         var end = offset
         while end &+ 16 <= bytes.byteCount {
-            let chunk = bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: end, as: ByteChunk.self)
-            let special =
-                // With a sign, what is not ASCII is less than 0x20 too.
-                (unsafeBitCast(chunk, to: SIMD16<Int8>.self) .< SIMD16<Int8>(repeating: 0x20))
-                .| (chunk .== ByteChunk(repeating: 0x22)) .| (chunk .== ByteChunk(repeating: 0x5C))
-            let count = special.firstIndex
+            let count = plainByteCount(at: end)
             end &+= count
             guard count == 16 else {
                 advance(by: end &- offset)
@@ -52,6 +60,17 @@ extension JSONReader {
             end &+= 1
         }
         advance(by: end &- offset)
+    }
+
+    /// How many of the sixteen bytes from here on come before the first of those.
+    @inline(__always)
+    private func plainByteCount(at offset: Int) -> Int {
+        let chunk = bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: ByteChunk.self)
+        let special =
+            // With a sign, what is not ASCII is less than 0x20 too.
+            (unsafeBitCast(chunk, to: SIMD16<Int8>.self) .< SIMD16<Int8>(repeating: 0x20))
+            .| (chunk .== ByteChunk(repeating: 0x22)) .| (chunk .== ByteChunk(repeating: 0x5C))
+        return special.firstIndex
     }
 
     private mutating func skipEscape() throws(JSONError) {

@@ -19,7 +19,17 @@ struct JSONToken {
     /// Whether a string holds escapes, so that its bytes are not its text.
     var hasEscapes = false
 
-    var range: Range<Int> { Int(start)..<Int(end) }
+    var range: Range<Int> { Range(uncheckedBounds: (Int(start), Int(end))) }
+}
+
+extension JSONToken {
+    /// A string's token.
+    @inline(__always)
+    init(string range: Range<Int>, hasEscapes: Bool = false) {
+        self.init(
+            kind: .string, start: Int32(truncatingIfNeeded: range.lowerBound),
+            end: Int32(truncatingIfNeeded: range.upperBound), hasEscapes: hasEscapes)
+    }
 }
 
 /// A strict reader of JSON (RFC 8259) over bytes: it checks everything that it skips, copies nothing and does not
@@ -51,14 +61,14 @@ struct JSONReader: ~Escapable {
         }
         skipWhitespace()
         guard try peek() == UInt8(ascii: "{") else { throw JSONError(problem: .notAnObject, offset: offset) }
-        offset += 1
+        advance(by: 1)
         depth += 1
     }
 
     /// Skips the opening bracket or brace of a value that was read already.
     mutating func enterContainer() throws(JSONError) {
         _ = try peek()
-        offset += 1
+        advance(by: 1)
         depth += 1
     }
 
@@ -101,7 +111,7 @@ struct JSONReader: ~Escapable {
         skipWhitespace()
         let byte = try peek()
         if byte == closing {
-            offset += 1
+            advance(by: 1)
             depth -= 1
             return false
         }
@@ -109,7 +119,7 @@ struct JSONReader: ~Escapable {
             isFirst = false
         } else {
             guard byte == UInt8(ascii: ",") else { throw JSONError(problem: .unexpectedByte, offset: offset) }
-            offset += 1
+            advance(by: 1)
             skipWhitespace()
         }
         return true
@@ -121,7 +131,7 @@ struct JSONReader: ~Escapable {
         let key = try readString()
         skipWhitespace()
         guard try peek() == UInt8(ascii: ":") else { throw JSONError(problem: .unexpectedByte, offset: offset) }
-        offset += 1
+        advance(by: 1)
         return key
     }
 
@@ -137,7 +147,7 @@ struct JSONReader: ~Escapable {
                 let isObject = byte == UInt8(ascii: "{")
                 objects = objects << 1 | (isObject ? 1 : 0)
                 level += 1
-                offset += 1
+                advance(by: 1)
                 skipWhitespace()
                 if try peek() != (isObject ? UInt8(ascii: "}") : UInt8(ascii: "]")) {
                     if isObject { _ = try readKeyAndColon() }
@@ -153,7 +163,7 @@ struct JSONReader: ~Escapable {
                 let isObject = objects & 1 == 1
                 let byte = try peek()
                 if byte == UInt8(ascii: ",") {
-                    offset += 1
+                    advance(by: 1)
                     skipWhitespace()
                     if isObject { _ = try readKeyAndColon() }
                     continue values
@@ -161,7 +171,7 @@ struct JSONReader: ~Escapable {
                 guard byte == (isObject ? UInt8(ascii: "}") : UInt8(ascii: "]")) else {
                     throw JSONError(problem: .unexpectedByte, offset: offset)
                 }
-                offset += 1
+                advance(by: 1)
                 objects >>= 1
                 level -= 1
             }
@@ -181,7 +191,7 @@ struct JSONReader: ~Escapable {
     private mutating func skipWhitespaceAhead() {
         while offset < bytes.byteCount {
             switch byte(at: offset) {
-            case 0x20, 0x09, 0x0A, 0x0D: offset += 1
+            case 0x20, 0x09, 0x0A, 0x0D: advance(by: 1)
             default: return
             }
         }
@@ -195,9 +205,9 @@ struct JSONReader: ~Escapable {
 
     /// The byte at an offset that was compared with the end.
     @inline(__always)
-    private func byte(at offset: Int) -> UInt8 { bytes.unsafeLoad(fromUncheckedByteOffset: offset, as: UInt8.self) }
+    func byte(at offset: Int) -> UInt8 { bytes.unsafeLoad(fromUncheckedByteOffset: offset, as: UInt8.self) }
 
     /// Advances over bytes that were examined.
     @inline(__always)
-    mutating func advance(by count: Int) { offset += count }
+    mutating func advance(by count: Int) { offset &+= count }
 }

@@ -52,14 +52,16 @@ enum NotificationBody {
             content.appendMembers([.title, .link, .image, .badge, .sound, .category], to: &output)
         } else {
             output.append(text: "{\"aps\":{\"alert\":")
-            if content.fields.contains(.title) {
-                output.append(text: "{\"title\":")
-                JSONText.appendString(content.bytes(of: .title), to: &output)
+            // Without an object no extension runs.
+            if content.fields.isDisjoint(with: ContentFields([.title, .image])) {
+                JSONText.appendString(message, to: &output)
+            } else {
+                let start = output.count
+                content.appendMember(.title, to: &output)
                 output.append(text: ",\"body\":")
                 JSONText.appendString(message, to: &output)
+                output[start] = UInt8(ascii: "{")
                 output.append(text: "}")
-            } else {
-                JSONText.appendString(message, to: &output)
             }
             content.appendMember(.badge, to: &output)
             if !content.isSilent { content.appendMember(.sound, to: &output) }

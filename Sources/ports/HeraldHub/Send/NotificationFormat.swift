@@ -32,8 +32,10 @@ public enum NotificationFormat: String, Sendable, CaseIterable {
     package func byteLimit(isVoIP: Bool) -> Int {
         switch self {
         case .apple: isVoIP ? 5_120 : 4_096
-        case .gcm, .fcmv1, .browser: 4_096
+        case .gcm, .fcmv1: 4_096
         case .windows: 5_120
+        // Of 4096, encryption takes 103 (RFC 8291, section 4).
+        case .browser: 3_993
         }
     }
 }
