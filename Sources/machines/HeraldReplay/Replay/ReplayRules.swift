@@ -1,4 +1,5 @@
 package import HeraldEvents
+internal import HeraldText
 package import HeraldTime
 
 /// What a replay was told, and what the settings say: decides for each dead letter whether and how it is replayed.
