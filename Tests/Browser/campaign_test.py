@@ -345,7 +345,6 @@ class ContentTest(ConsoleTest):
         self.browser.press("Reveal…")
         self.browser.wait_for_text("shop://offers/{{user}}")
 
-    @gate
     def test_hostile_drawing(self):
         """Hostile texts are texts in the drawing, and it fits a phone and a wide screen"""
         for number, (title, text) in enumerate([
