@@ -225,6 +225,18 @@ class Browser:
             "return [...document.querySelectorAll('main .scroll')].filter((each) => each.scrollWidth > each.clientWidth + 1)"
             ".map((each) => each.getAttribute('aria-label'))")
 
+    def overflowing(self, selector):
+        """The parts of elements that reach beyond them."""
+        return self.driver.execute_script("""
+            return [...document.querySelectorAll(arguments[0])].flatMap((outer) => {
+                const box = outer.getBoundingClientRect();
+                return [...outer.querySelectorAll('*')].filter((inner) => {
+                    const { left, right, bottom } = inner.getBoundingClientRect();
+                    return left < box.left - 1 || right > box.right + 1 || bottom > box.bottom + 1;
+                }).map((inner) => inner.outerHTML.slice(0, 100));
+            });
+        """, selector)
+
     def is_wider_than_the_window(self):
         """Whether the page has to be scrolled sideways to be read."""
         return self.driver.execute_script(

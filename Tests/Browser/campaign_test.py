@@ -1,7 +1,9 @@
 """The page Campaigns: a new one with its audience, paused and resumed, and its report."""
 
+import csv
 import re
 
+import hostile
 from case import ConsoleTest, gate
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
@@ -289,6 +291,78 @@ class CampaignTest(ConsoleTest):
         self.browser.wait_for_text("finished")
         self.assertEqual({call["message"] for call in self.fixture.calls()},
                          {f"Hi Ann {number}, the sale is over" for number in range(120)})
+
+
+class ContentTest(ConsoleTest):
+    """A campaign with more than a message."""
+
+    accepted = ("status of 404",)
+    looks = tuple((width, dark) for width in (1920, 1280, 390) for dark in (False, True))
+
+    def preview(self, name, rows, **fields):
+        """Uploads users with a title, a message and a picture each, and previews the campaign."""
+        file = self.fixture.directory / f"{name}.csv"
+        with file.open("w", encoding="utf-8", newline="") as output:
+            csv.writer(output).writerows([("user", "title", "text", "picture"), *rows])
+        self.browser.press("Campaigns")
+        self.browser.press("New campaign")
+        self.browser.fill("Name", name)
+        self.browser.the("input[type=file]", "Audience").send_keys(str(file))
+        self.browser.fill("Message", "{{text}}")
+        self.browser.fill("Title", "{{title}}")
+        self.browser.fill("Picture", "{{picture|}}")
+        self.browser.the("input", "apns").click()
+        for title, value in fields.items():
+            self.browser.fill(title.replace("_", " "), value)
+        self.browser.press("Upload and preview")
+        self.browser.wait_for_text(f"As phones show it to {rows[0][0]}")
+
+    def drawings(self):
+        return [each.text for each in self.browser.driver.find_elements(By.CSS_SELECTOR, ".phone .notification")]
+
+    @gate
+    def test_content(self):
+        """A campaign's title, link, picture and data are drawn for the first user, and everybody gets their own"""
+        self.preview("content", [("ann", "For Ann", "Look inside", "https://cdn.example/1.png"), ("bob", "For Bob", "Look", "")],
+                     Link="shop://offers/{{user}}", Badge="3", Sound="none", Category="OFFER", Data_for_the_app="offer={{user}}\nkind=spring")
+        drawings = self.drawings()
+        self.assertEqual(len(drawings), 2)
+        for drawing in drawings:
+            for part in ("For Ann", "Look inside", "cdn.example"):
+                self.assertIn(part, drawing)
+        self.browser.wait_for_text("A tap leads to shop://offers/ann.")
+        self.browser.wait_for_text("For Bob")
+        self.assert_accessible()
+        self.browser.press("Start it")
+        self.browser.wait(lambda: self.browser.driver.find_elements(By.CSS_SELECTOR, "dialog[open]"), "nothing was asked")
+        self.browser.driver.find_element(By.CSS_SELECTOR, "dialog[open] button[type=submit]").click()
+        self.browser.wait_for_text("finished")
+        self.assertEqual({call["user"]: (call["message"], call["content"]) for call in self.fixture.calls()}, {
+            "ann": ("Look inside", {"title": "For Ann", "link": "shop://offers/ann", "image": "https://cdn.example/1.png",
+                                    "sound": "none", "category": "OFFER", "badge": 3, "data": {"kind": "spring", "offer": "ann"}}),
+            "bob": ("Look", {"title": "For Bob", "link": "shop://offers/bob", "sound": "none", "category": "OFFER",
+                             "badge": 3, "data": {"kind": "spring", "offer": "bob"}})})
+        self.browser.press("Reveal…")
+        self.browser.wait_for_text("shop://offers/{{user}}")
+
+    def test_hostile_drawing(self):
+        """Hostile texts are texts in the drawing, and it fits a phone and a wide screen"""
+        for number, (title, text) in enumerate([
+                (hostile.IMAGE, hostile.SCRIPT + hostile.TEMPLATE), (hostile.ATTRIBUTE, "</script>" + hostile.IMAGE),
+                ("W" * 256, "W" * 3000), ("\U0001f4e6" * 60, "\U0001f469\u200d\U0001f469\u200d\U0001f467" * 100),
+                ("invoice \u202egnp.exe", "\u05e9\u05dc\u05d5\u05dd \u202e abc\nApproved: yes")]):
+            with self.subTest(title=title[:20]):
+                self.preview(f"hostile-{number}", [("ann", title, text, f"https://{'w' * 60}.example/1.png")], Link="https://shop.example/" + "w" * 1000)
+                self.assert_harmless()
+                for drawing in self.drawings():
+                    self.assertIn(title.split("\u202e")[0].strip(), drawing)
+                for width in (1920, 1280, 390):
+                    self.browser.looks(width)
+                    self.assertEqual(self.browser.overflowing(".phone, .notification"), [], f"{width} px")
+                    self.assertFalse(self.browser.is_wider_than_the_window(), f"{width} px")
+                    if width >= 1280:
+                        self.assertEqual(self.browser.cut_tables(), [], f"{width} px")
+        self.assert_accessible()
 
 
 class ReadOnlyTest(ConsoleTest):

@@ -73,7 +73,7 @@ struct ContentTests {
         }
     }
 
-    @Test("A campaign with title, link, picture and data reaches a backend whose body is an object, each filled in")
+    @Test("A campaign's title, link, picture and data are filled in, and a backend that takes objects gets them")
     func campaign() async throws {
         var plan = Fixture.Plan()
         plan.more = Fixture.replayTopics
