@@ -131,6 +131,23 @@ struct EventContentTests {
         #expect(failure?.detail.hasPrefix(detail) == true, "\(failure?.detail ?? "")")
     }
 
+    @Test("A byte that is not allowed is found wherever it stands")
+    func places() {
+        for length in 1...40 {
+            for place in 0..<length {
+                let rest = String(repeating: "q", count: length - place - 1)
+                var text = "\(String(repeating: "q", count: place)) \(rest)"
+                #expect(Decoding(eventJSON(["category": "\"\(text)\""])).failure?.reason == .invalid)
+                let link = Decoding(eventJSON(["link": "\"x://\(text)\""])).failure
+                #expect(link?.detail.contains("at its byte \(place + 4):") == true)
+                text.replace(" ", with: "/")
+                #expect(Decoding(eventJSON(["sound": "\"\(text)\""])).failure?.reason == .invalid)
+                text.replace("/", with: ".")
+                #expect(Decoding(eventJSON(["category": "\"\(text)\"", "sound": "\"\(text)\""])).failure == nil)
+            }
+        }
+    }
+
     @Test(
         "What is too long, with its size and what is allowed",
         arguments: [
