@@ -1,3 +1,4 @@
+import HeraldEvents
 import HeraldCore
 import HeraldDriver
 import HeraldKafka

@@ -62,7 +62,9 @@ public struct WaitingPage: Sendable, Equatable, Decodable {
         public var sentence: String {
             let whose = pushServices.isEmpty ? "" : "\(pushServices.joined(separator: ", ")): "
             let changes = changes.isEmpty ? "" : " (\(changes.joined(separator: ", ")))"
-            return "\(whose)it \(phrase). What ends this: \(end)\(changes)."
+            // It may end with another's sentence.
+            let stop = phrase.hasSuffix(".") || phrase.hasSuffix("?") ? "" : "."
+            return "\(whose)it \(phrase)\(stop) What ends this: \(end)\(changes)."
         }
     }
 

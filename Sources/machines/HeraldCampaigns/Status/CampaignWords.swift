@@ -151,11 +151,7 @@ package enum CampaignWords {
         var causes: [String] = []
         if retrying > 0 { causes.append("\(number(retrying)) of \(number(open)) open are retrying") }
         if suspended > 0 { causes.append("\(number(suspended)) are suspended") }
-        if var trouble = facts.trouble {
-            // It goes on as a part of a sentence.
-            if trouble.hasSuffix(".") { trouble.removeLast() }
-            causes.append(trouble.prefix(1).lowercased() + trouble.dropFirst())
-        }
+        if let trouble = facts.trouble { causes.append(trouble.prefix(1).lowercased() + trouble.dropFirst()) }
         if causes.isEmpty {
             causes.append(facts.isAsked ? "workers run; herald doctor says whether they deliver" : "do workers run?")
         }
