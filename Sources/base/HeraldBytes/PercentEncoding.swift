@@ -6,8 +6,9 @@ public enum PercentEncoding {
     private static let url = ASCIISet(
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!#$%&'()*+,/:;=?@[\\]^`{|}")
 
-    /// Encodes what no URL has in the bytes from `start` on: spaces, control characters, quotes, angle brackets, and all
-    /// beyond ASCII. What has a meaning in a URL stays.
+    /// Encodes what no URL has in the bytes from `start` on.
+    ///
+    /// That is spaces, control characters, quotes, angle brackets, and all beyond ASCII. What has a meaning in a URL stays.
     public static func mendURL(_ text: inout [UInt8], from start: Int) {
         guard !text[start...].allSatisfy(url.contains) else { return }
         let rest = Array(text[start...])

@@ -1,6 +1,6 @@
-import HeraldEvents
 import HeraldCore
 import HeraldDriver
+import HeraldEvents
 import HeraldKafka
 import HeraldTelemetry
 import HeraldTime

@@ -50,13 +50,15 @@ struct EventReviewTests {
 
     @Test("Each wrong member of data, and each wrong push service, is named")
     func parts() {
-        let value = #"{"user":"u","message":"m","pns":["ios","apns","android","nokia"],"#
+        let value =
+            #"{"user":"u","message":"m","pns":["ios","apns","android","nokia"],"#
             + #""data":{"n":1,"ok":"x","b":true,"from":"me"}}"#
         let found = EventReview(
             of: Array(value.utf8), isCloudEvent: false, RecordDecoder(), now: WallTime(milliseconds: 0)
         ).mistakes.map(\.sentence)
         for (name, hint) in [("ios", "; did you mean apns?"), ("android", "; did you mean fcm?"), ("nokia", "")] {
-            #expect(found.contains { $0.contains("pns holds \"\(name)\"; allowed are") && $0.hasSuffix(hint) }, "\(found)")
+            #expect(
+                found.contains { $0.contains("pns holds \"\(name)\"; allowed are") && $0.hasSuffix(hint) }, "\(found)")
         }
         for name in ["data.n", "data.b", "data.from"] { #expect(found.contains { $0.contains(name) }, "\(found)") }
         #expect(Set(found).count == found.count)

@@ -170,7 +170,9 @@ extension RecordDecoder {
             let name = token.range.prefix(64)
             let text = value.extracting(name).text
             let hint =
-                text.contains(",") ? "; several are an array, as [\"apns\", \"gcm\"]" : meant(by: text).map { "; did you mean \($0)?" } ?? ""
+                text.contains(",")
+                ? "; several are an array, as [\"apns\", \"gcm\"]"
+                : meant(by: text).map { "; did you mean \($0)?" } ?? ""
             throw .invalid("pns holds \"\(text)\"; allowed are \(allowedPushServices)\(hint)")
         }
         return index

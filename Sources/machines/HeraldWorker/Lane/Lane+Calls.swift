@@ -42,7 +42,9 @@ extension Lane {
     private static func isHidden(_ text: RawSpan) -> Bool {
         guard text.byteCount < 8 else { return true }
         return text.byteCount >= 4
-            && (0..<text.byteCount).contains { (0x30...0x39).contains(text.unsafeLoad(fromByteOffset: $0, as: UInt8.self)) }
+            && (0..<text.byteCount).contains {
+                (0x30...0x39).contains(text.unsafeLoad(fromByteOffset: $0, as: UInt8.self))
+            }
     }
 
     /// Some backends repeat the message, and their answers go into records and logs.
