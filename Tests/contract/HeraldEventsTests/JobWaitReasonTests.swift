@@ -47,6 +47,14 @@ struct JobWaitReasonTests {
             one.phrase == "waits for 1 outcome (1 retrying) of step 1 of the ramp (1 recipient); no worker runs")
     }
 
+    @Test("A reason that ends with a sentence of another's gets no second full stop")
+    func fullStop() {
+        let reason = JobWaitReason.lastOutcomes(
+            .init(open: 3, silence: "no outcome for 60 s: do workers run?"), until: nil)
+        let wait = WaitingPage.Wait(reason)
+        #expect(wait.sentence.contains("do workers run? What ends this: "), "\(wait.sentence)")
+    }
+
     @Test("The advised command names the campaign")
     func campaign() {
         let wait = WaitingPage.Wait(Self.all[8], campaign: "spring")
