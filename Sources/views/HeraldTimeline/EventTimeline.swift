@@ -74,7 +74,7 @@ package struct EventTimeline: Sendable, Equatable {
         guard !open.isEmpty, !isMalformed else { return false }
         switch fault {
         case .noKey, .keyNotUser: return true
-        case .partitioner, .headers, .quotedHeaders, nil: return false
+        case .partitioner, .headers, .quotedHeaders, .foreignFields, nil: return false
         }
     }
 

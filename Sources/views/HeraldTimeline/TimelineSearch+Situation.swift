@@ -70,7 +70,7 @@ extension TimelineSearch {
         // The embedded broker deletes nothing, and is not asked.
         guard !admin.isOfEmbeddedBroker(timeout: .zero) else { return [] }
         var query = TimelineQuery(user: event.user)
-        query.readsAllPartitions = event.fault != nil
+        query.readsAllPartitions = event.fault.map { $0 != .foreignFields } ?? false
         let metadata = try reach.topics(delays.map { topics.retryTopic($0) }, admin)
         let places = metadata.topics.filter { $0.error == nil }.flatMap { topic in
             Self.partitions(topic.partitions.map(\.id), query).map { TopicPartition(topic: topic.name, partition: $0) }
@@ -187,12 +187,17 @@ extension TimelineSearch {
     private func text(
         _ field: KeyPath<DecodedEvent, ByteField>, of origin: Origin, _ value: [UInt8], _ headers: HeaderList
     ) -> String? {
+        let event = event(of: origin, value, headers)
+        let field = event[keyPath: field]
+        return field.isPresent ? event.bytes(of: field, value: value.span.bytes).text : nil
+    }
+
+    private func event(of origin: Origin, _ value: [UInt8], _ headers: HeaderList) -> DecodedEvent {
         var event = DecodedEvent()
         _ = decoder.decode(
             topicKind: .request, topic: origin.topic, partition: origin.partition, offset: origin.offset,
             value: value.span.bytes, headers: headers, into: &event)
-        let field = event[keyPath: field]
-        return field.isPresent ? event.bytes(of: field, value: value.span.bytes).text : nil
+        return event
     }
 
     /// What is at a place of a topic.
@@ -271,10 +276,13 @@ extension TimelineSearch {
         return states.control(of: name)
     }
 
-    /// The message of the event that this request record is; `nil` when its topic has forgotten it, or it does not decode.
-    package func message(of origin: Origin) throws -> String? {
+    /// The message of the event that this request record is, and what stands beside it; `nil` when its topic has forgotten
+    /// it, or it does not decode.
+    package func content(of origin: Origin) throws -> (message: String, beside: EventContent)? {
         guard case .found(let value?, let headers) = try record(at: origin) else { return nil }
-        return text(\.message, of: origin, value, headers)
+        let event = event(of: origin, value, headers)
+        guard event.message.isPresent else { return nil }
+        return (event.bytes(of: event.message, value: value.span.bytes).text, event.content(in: value.span.bytes))
     }
 }
 

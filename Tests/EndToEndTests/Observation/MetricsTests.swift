@@ -102,7 +102,7 @@ struct MetricsTests {
         try await Fixture.run(plan) { fixture in
             let worker = try await fixture.startWorker()
             // The partition that murmur2 chooses for alice now (3), and the one it chose when there were five (4).
-            var events = ["right", "older", "no-key", "wrong-key", "elsewhere", "http"].map {
+            var events = ["right", "older", "no-key", "wrong-key", "elsewhere", "http", "picture"].map {
                 Publication(id: $0, user: "alice", more: ["source": "shop"])
             }
             events[1].partition = 4
@@ -110,21 +110,23 @@ struct MetricsTests {
             events[3].key = Array("order-17".utf8)
             events[4].partition = 5
             events[5].headers = [.init("ce-id", "order-17")]
+            events[6] = Publication(
+                id: "picture", user: "alice", more: ["source": "shop", "imageUrl": "https://cdn.example/parcel.png"])
             try await fixture.publish(events)
-            try await fixture.waitForResults(6)
-            #expect(fixture.backend.calls.count == 6)
+            try await fixture.waitForResults(7)
+            #expect(fixture.backend.calls.count == 7)
             let topic = fixture.topic("notifications")
             var metrics: [String: Double] = [:]
             func count(_ fault: String) -> Double? {
                 metrics["herald_publisher_faults_total{topic=\"\(topic)\",fault=\"\(fault)\"}"]
             }
-            let faults = ["no-key", "key-not-user", "partitioner", "http-headers"]
+            let faults = ["no-key", "key-not-user", "partitioner", "http-headers", "foreign-fields"]
             try await fixture.wait("each fault is counted") {
                 faults.allSatisfy { count($0) ?? 0 > 0 }
             } meanwhile: {
                 metrics = try await worker.metrics()
             }
-            #expect(faults.map { count($0) } == [1, 1, 1, 1], "\(metrics.filter { $0.key.contains("faults") })")
+            #expect(faults.map { count($0) } == [1, 1, 1, 1, 1], "\(metrics.filter { $0.key.contains("faults") })")
             let line = try await worker.waitForLog("records of \(topic) do not lie where murmur2 puts their key")
             #expect(line.level == "warning" && line.text.contains("\(topic)/5/0, source shop"), "\(line.text)")
             try await worker.waitForLog("records of \(topic) have no key")

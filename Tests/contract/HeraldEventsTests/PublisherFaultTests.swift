@@ -73,6 +73,36 @@ struct PublisherFaultTests {
         #expect(refused.failure?.detail.contains("values are in quotes") == true)
     }
 
+    @Test(
+        "Parts of a notification under names that are no fields are a fault, after those of place and headers",
+        arguments: [
+            (#","imageUrl":"https://a/b""#, true), (#","deep_link":"shop://1""#, true), (#","notification":{}"#, true),
+            (#","aps":{"alert":"m"}"#, true), (#","options":{"title":"t"}"#, true), (#","order":17"#, false),
+            (#","title":"t","data":{"imageUrl":"https://a/b"}"#, false), (#","options":{"priority":"high"}"#, false),
+        ])
+    func foreignFields(more: String, isFault: Bool) throws {
+        let value = Array(#"{"id":"i","user":"alice","pns":"apns","message":"m"\#(more)}"#.utf8)
+        for isCloudEvent in [false, true] {
+            let value =
+                isCloudEvent
+                ? Array(#"{"specversion":"1.0","type":"t","source":"s","id":"i","data":"#.utf8) + value + Array("}".utf8)
+                : value
+            var headers = HeaderList()
+            if isCloudEvent { headers.append("content-type", "application/cloudevents+json") }
+            var event = DecodedEvent()
+            let failure = RecordDecoder().decode(
+                topicKind: .request, topic: "t", partition: 3, offset: 0, value: value.span.bytes, headers: headers,
+                into: &event)
+            try #require(failure == nil)
+            func fault(_ key: String) -> PublisherFault? {
+                event.publisherFault(
+                    key: Array(key.utf8), value: value, partition: 3, of: 6, headers: headers)
+            }
+            #expect(fault("alice") == (isFault ? .foreignFields : nil))
+            #expect(fault("bob") == .keyNotUser)
+        }
+    }
+
     @Test("Headers of HTTP on a plain event are a fault, even with one partition")
     func headers() {
         #expect(fault(key: "alice", [("ce-id", "1")]) == .headers)

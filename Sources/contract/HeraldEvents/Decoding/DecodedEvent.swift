@@ -20,6 +20,8 @@ public struct DecodedEvent: Sendable {
     public internal(set) var content: ContentFields = []
     /// The place behind the brace of the object that they are in.
     var contentStart: Int32 = -1
+    /// Whether it has members that are no fields, and that other interfaces call a part of a notification.
+    public internal(set) var hasForeignFields = false
     /// The campaign that the event belongs to.
     public internal(set) var campaign = ByteField.absent
     /// The event's requests to its push services.

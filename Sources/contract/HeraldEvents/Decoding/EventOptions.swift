@@ -22,12 +22,15 @@ private struct OptionTokens {
     var pushType = JSONToken()
     var priority = JSONToken()
     var collapseID = JSONToken()
+    /// Whether parts of the notification stand here, where they are ignored.
+    var hasContent = false
 
     /// Keeps the value of a member; returns the name of a repeated one.
     mutating func keep(_ token: JSONToken, named name: RawSpan) -> StaticString? {
         if name.hasSameBytes(as: "pushType") { return Self.keep(token, in: &pushType) ? nil : "pushType" }
         if name.hasSameBytes(as: "priority") { return Self.keep(token, in: &priority) ? nil : "priority" }
         if name.hasSameBytes(as: "collapseId") { return Self.keep(token, in: &collapseID) ? nil : "collapseId" }
+        if let field = EventField(named: name), field.isContent || field == .data { hasContent = true }
         return nil
     }
 
@@ -51,6 +54,7 @@ extension RecordDecoder {
         } catch {
             throw .malformed("the value \(error)")
         }
+        if tokens.hasContent { event.hasForeignFields = true }
         event.options.pushType = try optionText(
             tokens.pushType, "pushType", "1 to 32 lower-case letters", in: value,
             atMost: EventOptions.maximumPushTypeBytes,

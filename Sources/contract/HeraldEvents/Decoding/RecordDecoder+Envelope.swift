@@ -51,7 +51,12 @@ extension RecordDecoder {
                 if known == .data, !fields.contains(.data) { field = .appData }
                 if field != .data, fields.contains(.appData) { tokens.keepContent(at: start) }
             }
-            guard let field, fields.contains(field) else { continue }
+            guard let field, fields.contains(field) else {
+                if field == nil, fields.contains(.appData), EventField.isForeign(reader.bytes.extracting(key.range)) {
+                    event.hasForeignFields = true
+                }
+                continue
+            }
             guard tokens[field].kind == .none else {
                 throw JSONError(problem: .repeatedKey(field.name), offset: Int(key.start))
             }

@@ -14,6 +14,9 @@ public enum PublisherFault: String, Hashable, Sendable, CaseIterable {
     case headers = "http-headers"
     /// It is a binary CloudEvent whose headers were written as JSON, in quotes.
     case quotedHeaders = "quoted-headers"
+    /// Its event has members that are no fields, and that other interfaces call a part of a notification, such as
+    /// `imageUrl`.
+    case foreignFields = "foreign-fields"
 
     /// The fault of a user's record; `nil` when there is none, or none is certain.
     static func of(
@@ -42,6 +45,7 @@ public enum PublisherFault: String, Hashable, Sendable, CaseIterable {
         case .partitioner: "do not lie where murmur2 puts their key"
         case .headers: "have headers that begin with ce-, as over HTTP"
         case .quotedHeaders: "have CloudEvents' headers in quotes"
+        case .foreignFields: "have parts of the notification under names that are no fields"
         }
     }
 
@@ -53,6 +57,7 @@ public enum PublisherFault: String, Hashable, Sendable, CaseIterable {
         case .partitioner: "does not lie where murmur2 puts its key"
         case .headers: "has headers that begin with ce-, as over HTTP"
         case .quotedHeaders: "has CloudEvents' headers in quotes"
+        case .foreignFields: "has parts of the notification under names that are no fields"
         }
     }
 
@@ -64,6 +69,7 @@ public enum PublisherFault: String, Hashable, Sendable, CaseIterable {
                 + "sent twice"
         case .quotedHeaders: "the quotes are a part of the id and source, which results and duplicates go by"
         case .headers: "they are read as plain events, so that a CloudEvent's id, source and time are lost"
+        case .foreignFields: "they are ignored, and people do not get them"
         }
     }
 
@@ -74,6 +80,8 @@ public enum PublisherFault: String, Hashable, Sendable, CaseIterable {
         case .partitioner: "have their publisher set partitioner=murmur2_random (librdkafka), or Java's default"
         case .headers: "have their publisher write ce_id, ce_source and so on, as CloudEvents over Kafka do"
         case .quotedHeaders: "have their publisher write headers as plain text, not as JSON"
+        case .foreignFields:
+            "have their publisher use title, link, image and data; herald publish --check says which belongs where"
         }
     }
 }
@@ -88,8 +96,9 @@ extension DecodedEvent {
         key: RawSpan?, value: RawSpan, partition: Int32, of count: Int, headers: borrowing HeaderList
     ) -> PublisherFault? {
         if origin.isPresent { return nil }
-        return PublisherFault.of(
+        let found = PublisherFault.of(
             key: key, user: bytes(of: user, value: value), partition: partition, of: count, headers: headers)
+        return found ?? (hasForeignFields ? .foreignFields : nil)
     }
 
     /// The same for a copied record; no key is as bad as an empty one.

@@ -112,7 +112,11 @@ final class FindPart: ConsolePart {
             action: "event.reveal", phase: "done", at: SystemClock.wall().text, by: request.viewer.name)
         entry.selection = "\(origin)"
         try entry.recordReveal(topic: context.replay.topics.audit, properties: context.replay.auditProperties)
-        return .json(["message": .text(try context.search.message(of: origin).map(SafeText.escaped))])
+        guard let content = try context.search.content(of: origin) else { return .json(["message": .null]) }
+        let beside = content.beside.fields.fields.map {
+            JSONValue.Member($0.rawValue, .string(SafeText.escaped(content.beside.text(of: $0))))
+        }
+        return .json(.object([.init("message", .string(SafeText.escaped(content.message)))] + beside))
     }
 }
 

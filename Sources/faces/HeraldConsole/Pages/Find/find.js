@@ -9,7 +9,7 @@ import { count, masked, prose, time } from '../../Frame/lib/format.js';
 import { traceLink } from '../../Frame/lib/links.js';
 import { settled } from '../../Frame/lib/live.js';
 import { go, link } from '../../Frame/lib/place.js';
-import { outcomeTone } from '../../Frame/lib/vocabulary.js';
+import { contentFacts, outcomeTone } from '../../Frame/lib/vocabulary.js';
 
 /** The last search: opening one of its events does not search again. */
 let last = null;
@@ -180,8 +180,8 @@ function message(event, app) {
   const text = h('div', {}, masked(null), ' ');
   const problem = h('div', {});
   if (app.isOperator) {
-    text.append(revealButton(problem, '/api/find/message', { origin: event.origin }, (found) => replace(text,
-      found === null ? h('span', { class: 'muted' }, 'the topic has forgotten it, or it is no event') : h('code', {}, found))));
+    text.append(revealButton(problem, '/api/find/message', { origin: event.origin }, (found, answer) => replace(text,
+      found === null ? h('span', { class: 'muted' }, 'the topic has forgotten it, or it is no event') : [h('code', {}, found), facts(contentFacts(answer))])));
   }
   return [text, problem];
 }
