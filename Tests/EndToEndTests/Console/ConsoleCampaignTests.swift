@@ -307,7 +307,9 @@ struct ConsoleCampaignTests {
             #expect(try await console.post("/api/find/message", ["origin": origin], as: .viewer).status == 403)
             let message = try await console.post("/api/find/message", ["origin": origin])
             #expect((message.json["message"] as? String)?.contains("Hello") == true, "\(message.text)")
-            #expect(message.json["title"] as? String == "Parcel" && message.json["badge"] as? String == "2", "\(message.text)")
+            #expect(
+                message.json["title"] as? String == "Parcel" && message.json["badge"] as? String == "2",
+                "\(message.text)")
             let audit = try await console.get("/api/audit?what=event.reveal")
             #expect(entries(audit).compactMap { $0["selection"] as? String } == [origin], "\(audit.text)")
             let other = fixture.topic("notifications.audit")

@@ -85,7 +85,8 @@ struct PublisherFaultTests {
         for isCloudEvent in [false, true] {
             let value =
                 isCloudEvent
-                ? Array(#"{"specversion":"1.0","type":"t","source":"s","id":"i","data":"#.utf8) + value + Array("}".utf8)
+                ? Array(#"{"specversion":"1.0","type":"t","source":"s","id":"i","data":"#.utf8) + value
+                    + Array("}".utf8)
                 : value
             var headers = HeaderList()
             if isCloudEvent { headers.append("content-type", "application/cloudevents+json") }
