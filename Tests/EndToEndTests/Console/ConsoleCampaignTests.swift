@@ -299,7 +299,7 @@ struct ConsoleCampaignTests {
     @Test("Only operators see an event's message, even of a read-only console, and the audit records it")
     func message() async throws {
         try await Fixture.run(Self.plan()) { fixture in
-            var event = Publication(id: "order-17", user: "ann", more: ["title": "Parcel", "badge": 2])
+            var event = Publication(id: "order-17", user: "ann", more: ["title": "Parcel", "link": "shop://17"])
             event.partition = 0
             try await fixture.publish([event])
             let origin = "\(fixture.topic("notifications"))/0/0"
@@ -308,7 +308,7 @@ struct ConsoleCampaignTests {
             let message = try await console.post("/api/find/message", ["origin": origin])
             #expect((message.json["message"] as? String)?.contains("Hello") == true, "\(message.text)")
             #expect(
-                message.json["title"] as? String == "Parcel" && message.json["badge"] as? String == "2",
+                message.json["title"] as? String == "Parcel" && message.json["link"] as? String == "shop://17",
                 "\(message.text)")
             let audit = try await console.get("/api/audit?what=event.reveal")
             #expect(entries(audit).compactMap { $0["selection"] as? String } == [origin], "\(audit.text)")
