@@ -105,6 +105,13 @@ extension Correction.Corrected {
     }
 }
 
+extension ReplayPlan {
+    /// For people: why these are left out, with the first mistake of those that are no events.
+    package func words(of omission: ReplayRules.Omission) -> String {
+        omission.words + (omission == .stillInvalid ? mistake.map { ": \($0)" } ?? "" : "")
+    }
+}
+
 extension ReplayRules.Omission {
     /// For people: why.
     package var words: String {

@@ -9,7 +9,7 @@ package struct ReplayPlan: Sendable {
     package private(set) var count = 0
     package private(set) var leftOut: [ReplayRules.Omission: Int] = [:]
     /// What is wrong with the first that is no event.
-    private var mistake: String?
+    private(set) var mistake: String?
     package private(set) var topics: [String: Int] = [:]
     /// The first topics that dead letters were left out for, because they are no request topics.
     private(set) var otherTopics: [String] = []
@@ -44,11 +44,6 @@ package struct ReplayPlan: Sendable {
     private var chosen: [Int32: OffsetSet] = [:]
 
     package init() {}
-
-    /// For people: why these are left out, with the first mistake of those that are no events.
-    package func words(of omission: ReplayRules.Omission) -> String {
-        omission.words + (omission == .stillInvalid ? mistake.map { ": \($0)" } ?? "" : "")
-    }
 
     /// Takes a dead letter that the selection means.
     ///
