@@ -85,6 +85,7 @@ ROWS = [
                ("sum(rate(herald_unreadable_records_total{WORKERS}[RATE]))", "unreadable"),
                ("sum(rate(herald_stale_answers_total{WORKERS}[RATE]))", "stale answers"),
                ("sum by (fault) (rate(herald_publisher_faults_total{WORKERS}[RATE]))", "published wrongly: {{fault}}"),
+               ("sum by (field) (rate(herald_omitted_content_total{WORKERS}[RATE]))", "delivered without {{field}}"),
                help="Request and retry topics together."),
     ]),
     ("Backend", [
@@ -107,7 +108,8 @@ ROWS = [
                help="Found by Herald from 429; empty while it never asked for fewer calls."),
         table("Outages", "#",
               ("sum by (reason) (herald_outage{WORKERS})", "{{reason}}"),
-              help="Workers in an outage now, by its cause. docs/RUNBOOK.md has a section for each."),
+              ("sum by (pns) (herald_push_service_held{WORKERS})", "{{pns}} held"),
+              help="Workers in an outage now, by its cause, and those that hold a push service alone. docs/RUNBOOK.md has a section for each."),
     ]),
     ("Retries", [
         series("Waiting for a retry", "#",
