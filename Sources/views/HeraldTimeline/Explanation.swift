@@ -461,7 +461,10 @@ package struct Explanation: Sendable {
         return true
     }
 
-    private static let again = "Publish it again if it is still to be sent; herald account counts what is lost."
+    /// An engine cannot tell a lost retry from one that waits or, after a restart, has ended.
+    private static let again =
+        "If it is still to be sent, publish it again under another id: under its own it counts as a duplicate of the lost "
+        + "one for as long as that is remembered (delivery.dedupe.window). herald account counts what is lost."
 
     private mutating func sayDelay(_ delay: EventTimeline.Delay, _ names: String) {
         var text = "\(names): it waits in \(delay.record.topic)"

@@ -77,6 +77,7 @@ struct ExplanationTests {
         for lost in [deleted, passed] {
             #expect(lost.contains("It is not called any more.") || lost.contains("it is not called any more."))
             #expect(!lost.contains("Then it is called"), "\(lost)")
+            #expect(lost.contains("publish it again under another id: under its own it counts as a duplicate"))
         }
     }
 
