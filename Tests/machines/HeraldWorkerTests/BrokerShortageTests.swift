@@ -40,6 +40,12 @@ struct BrokerShortageTests {
         }
     }
 
+    @Test("Where all copies are silent no leader can move: unusable at once", arguments: [1, 2, nil])
+    mutating func all(copies: Int?) {
+        #expect(look(silent: [1, 2, 3], copies: copies, at: 0) == [Self.results])
+        #expect(look(silent: [1], copies: copies, at: 1) == [], "a leader may move again")
+    }
+
     @Test(
         "Other causes do not count: no leader, too few copies, unknown settings",
         arguments: [(nil, [1, 2, 3], Set<Int32>([2, 3]), 2), (1, [1], [], 2), (1, [1, 2, 3], [2, 3], nil)]

@@ -149,7 +149,7 @@ extension FindingKey {
             row(
                 .warn, "Records are refused", "", ["herald", "topics", "apply"], section: "records-refused")
         case .copiesMissing:
-            row(.warn, "Copies are missing", "bring the broker back before a further one fails; Herald goes on")
+            row(.warn, "Copies are missing", "bring the broker back before a further one fails")
         case .offsetsPassedOver: row(.warn, "Offsets were passed over", alert: "HeraldOffsetsPassedOver")
 
         case .topicsDrift:

@@ -6,7 +6,7 @@ import HeraldTime
 /// A write needs as many brokers as the topic's `min.insync.replicas` says. With fewer, the brokers that are up answer
 /// each request, but fetches return nothing new, and no outcome ever becomes durable.
 struct BrokerShortage: Sendable {
-    /// A broker that restarts, or a leader that moves, is no shortage.
+    /// A broker that restarts, or a leader that moves, is no shortage while another broker with copies answers.
     static let patience: Milliseconds = .seconds(15)
 
     private var since: [TopicPartition: MonotonicTime] = [:]
@@ -15,11 +15,15 @@ struct BrokerShortage: Sendable {
     ///
     /// - Parameters:
     ///   - copies: how many brokers a topic's records have to reach; `nil` where that is not known, which then means one.
-    /// - Returns: the partitions that have been out of use for longer than the patience, in the order of the topics. A partition without a
-    ///   leader is not among them: the cluster says so itself.
+    /// - Returns: the partitions that have been out of use for longer than the patience, or at all while no broker with
+    ///   copies answers, in the order of the topics. A partition without a leader is not among them: the cluster says so
+    ///   itself.
     mutating func look(
         at topics: [ClusterMetadata.Topic], silent: Set<Int32>, copies: (String) -> Int?, now: MonotonicTime
     ) -> [TopicPartition] {
+        let isAnyLeft = topics.contains { topic in
+            topic.partitions.contains { !silent.isSuperset(of: $0.replicas) }
+        }
         var seen: [TopicPartition: MonotonicTime] = [:]
         var lasting: [TopicPartition] = []
         for topic in topics {
@@ -28,7 +32,7 @@ struct BrokerShortage: Sendable {
                 let place = TopicPartition(topic: topic.name, partition: partition.id)
                 let begin = since[place] ?? now
                 seen[place] = begin
-                if now.time(since: begin) >= Self.patience { lasting.append(place) }
+                if !isAnyLeft || now.time(since: begin) >= Self.patience { lasting.append(place) }
             }
         }
         since = seen
