@@ -55,6 +55,9 @@ struct NowHistory: Sendable {
 
     var points: [NowPoint] { ring.elements }
 
+    /// When a worker answered last; `nil` when none has.
+    var lastAnswer: WallTime? { points.last { $0.workers > 0 }?.at }
+
     /// How each push service's newest calls ended: those of ten seconds, or of as many more, up to a minute, as it takes to
     /// know something.
     func newestCalls(now: WallTime) -> [String: ServiceCalls] {
@@ -64,11 +67,13 @@ struct NowHistory: Sendable {
         for (index, point) in points.enumerated().reversed() {
             let age = now.time(since: point.at)
             let seconds = index > 0 ? point.at.time(since: points[index - 1].at).inSeconds : 0
+            // A point counts with all of its calls: a part of them says nothing about how many fail.
+            let known = found
             for (series, rate) in point.calls where rate > 0 && age >= .zero {
                 var calls = found[series.service] ?? ServiceCalls()
                 let isWanted =
                     age < Self.shortest
-                    || (age < Self.longest && calls.total < ServiceCalls.leastCount)
+                    || (age < Self.longest && known[series.service]?.total ?? 0 < ServiceCalls.leastCount)
                 if isWanted { calls.ends[series.end, default: 0] += rate * max(seconds, 1) }
                 calls.lastAt[series.end] = calls.lastAt[series.end] ?? point.at
                 if ServiceCalls.isDelivered(series.end) { dated.insert(series.service) }

@@ -44,7 +44,11 @@ struct NowModel: Sendable {
         situation.lettersProblem = snapshot.lettersProblem
         situation.lagGrowth = history.lagGrowth(now: snapshot.now)
         if !snapshot.workers.contains(where: { $0.status != nil }) {
-            situation.retryTroubles = snapshot.evidence.retryTroubles(now: snapshot.now)
+            // Retries of workers that have fallen silent since say how these ended, not how push services are.
+            let end = history.lastAnswer.map { $0.advanced(by: Milliseconds(NowHistory.step)) }
+            situation.retryTroubles = snapshot.evidence.retryTroubles(now: snapshot.now).filter { trouble in
+                end.map { $0 < trouble.last } ?? true
+            }
         }
         deadServices = situation.calls.filter { $0.value.isDead }.map(\.key).sorted()
         if let letters = snapshot.letters, letters.whole.total > 0 {

@@ -88,7 +88,10 @@ extension VerdictRules {
         return finding(Self.unanswered, meant).map { [$0] } ?? []
     }
 
-    private var known: [Calls] { situation.calls.sorted { $0.key < $1.key }.map { (service: $0.key, calls: $0.value) } }
+    /// Nothing, where no worker answers: its last calls say how it ended, not how push services are.
+    private var known: [Calls] {
+        statuses.isEmpty ? [] : situation.calls.sorted { $0.key < $1.key }.map { (service: $0.key, calls: $0.value) }
+    }
 
     private static let failing = Trouble(
         key: .callsFail, limit: failingShare, words: "fail", isMeant: ServiceCalls.isFailing)

@@ -158,9 +158,18 @@ struct VerdictRules {
         return told
     }
 
-    private func names(_ workers: [WorkerObservation]) -> String {
-        workers.prefix(Self.namesShown).map(\.address).joined(separator: ", ")
+    private func names(
+        _ workers: [WorkerObservation], _ name: (WorkerObservation) -> String = \.address
+    ) -> String {
+        workers.prefix(Self.namesShown).map(name).joined(separator: ", ")
             + (workers.count > Self.namesShown ? " …" : "")
+    }
+
+    /// Which they are, each with its own reason unless all have the same.
+    private func silences(_ workers: [WorkerObservation]) -> String {
+        let reasons = Set(workers.compactMap(\.silence?.reason))
+        guard reasons.count > 1 else { return "\(names(workers)) (\(reasons.first ?? ""))" }
+        return names(workers) { "\($0.address) (\($0.silence?.reason ?? ""))" }
     }
 
     private var silence: [ToldFinding] {
@@ -169,15 +178,14 @@ struct VerdictRules {
         let silent = situation.workers.filter { $0.silence != nil }
         return [false, true].compactMap { isOlder in
             let concerned = silent.filter { $0.silence?.isOlder == isOlder }
-            guard let reason = concerned.first?.silence?.reason else { return nil }
-            let names = names(concerned)
+            guard !concerned.isEmpty else { return nil }
             let count =
                 statuses.isEmpty && !isOlder
                 ? "no worker answers"
                 : "\(concerned.count) of \(situation.workers.count) workers \(concerned.count == 1 ? "does" : "do") not "
                     + (isOlder ? "say how they are" : "answer")
             return ToldFinding(
-                isOlder ? .olderWorker : .silentWorker, "\(count) at \(names) (\(reason))", waiting: waiting)
+                isOlder ? .olderWorker : .silentWorker, "\(count) at \(silences(concerned))", waiting: waiting)
         }
     }
 

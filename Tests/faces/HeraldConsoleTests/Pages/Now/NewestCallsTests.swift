@@ -59,6 +59,24 @@ struct NewestCallsTests {
         #expect(history.newestCalls(now: Self.at(400)).isEmpty)
     }
 
+    @Test("count a moment's calls as a whole: with what was rejected goes what was delivered", arguments: 0..<8)
+    func whole(number: Int) {
+        var history = NowHistory()
+        // Which of them comes first differs from service to service.
+        let services = (0..<8).map { "service\(number * 8 + $0)" }
+        for second in [Int64(0), 2] {
+            var point = NowPoint(at: Self.at(second))
+            for service in services where second == 2 {
+                for (end, rate) in [("delivered", 30.0), ("rejected", 60), ("transient", 5)] {
+                    point.calls[.init(service: service, end: end)] = rate
+                }
+            }
+            history.add(point)
+        }
+        let newest = history.newestCalls(now: Self.at(20))
+        #expect(services.allSatisfy { newest[$0]?.total == 190 && newest[$0]?.isDead == false }, "\(newest)")
+    }
+
     @Test("stand beside a lag that is measured over half a minute, and at least over ten seconds")
     func lag() {
         var history = NowHistory()

@@ -43,9 +43,11 @@ struct VerdictTests {
 
     private static func worker(_ reasons: [Finding]) -> WorkerObservation { worker("a:1", reasons) }
 
-    private static func silent(_ address: String = "a:1", isOlder: Bool = false) -> WorkerObservation {
+    private static func silent(
+        _ address: String = "a:1", isOlder: Bool = false, reason: String = "no route"
+    ) -> WorkerObservation {
         WorkerObservation(
-            address: address, state: .silent(.init(reason: "no route", isOlder: isOlder)),
+            address: address, state: .silent(.init(reason: reason, isOlder: isOlder)),
             at: MonotonicTime(nanoseconds: 0))
     }
 
@@ -275,6 +277,16 @@ struct VerdictTests {
         Case(
             "none answers, and the group has members", .warn, "A worker is silent: no worker answers at a:1 (no route)",
             section: "heraldworkerdown", workers: [silent()]),
+        Case(
+            "two are silent, each in its own way", .warn,
+            "A worker is silent: 2 of 3 workers do not answer at b:1 (refused), c:1 (timeout)",
+            workers: [worker("a:1"), silent("b:1", reason: "refused"), silent("c:1", reason: "timeout")]),
+        Case(
+            "two are silent in the same way", .warn,
+            "A worker is silent: no worker answers at b:1, c:1 (no route)", workers: [silent("b:1"), silent("c:1")]),
+        Case(
+            "all workers were killed while calls failed", .warn,
+            "A worker is silent: no worker answers at a:1 (no route)", workers: [silent()], calls: ["transient": 30]),
         Case(
             "a worker that starts is there", .warn, "Starting: the worker is starting", section: "starting",
             workers: [worker([Finding(.starting, "the worker is starting")])],
@@ -696,6 +708,15 @@ struct VerdictTests {
         #expect(verdict(evidence(9, delivered: 0)) == [], "too few to say anything")
         #expect(verdict(evidence(30, delivered: 0, 15), retrying: 0) == [], "over")
         #expect(verdict(evidence(30, delivered: 0), workers: [Self.worker()]).allSatisfy { $0.hasPrefix("good") })
+        var model = NowModel()
+        model.look(.init(now: Self.secondsAgo(3), workers: [Self.worker()], group: .known(Self.group())))
+        for (last, key) in [(Int64(2), "silent"), (0, "push-service-failing")] {
+            model.look(
+                .init(
+                    now: Self.now, workers: [Self.silent()], group: .known(Self.group()),
+                    evidence: evidence(30, delivered: 0, last)))
+            #expect(model.verdict?.first.key == key, "retries of \(last) s ago, and no worker answers since 3 s ago")
+        }
     }
 
     @Test("does not report a partition as stuck that an outage has held until just now")
