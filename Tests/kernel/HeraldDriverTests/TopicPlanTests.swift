@@ -275,7 +275,9 @@ struct TopicPlanTests {
         #expect(drift([:]) == nil)
         #expect(drift([:], partitions: 3) == nil, "partitions are a decision of their own")
         let mended = try #require(drift(["retention.ms": "1000", "max.message.bytes": "500"]))
-        #expect(mended.what.contains("has retention.ms=1000 (1s), wanted 604800000 (7d); notifications has max.m"))
+        #expect(
+            mended.what.contains("has max.message.bytes=500, wanted ")
+                && mended.what.hasSuffix("; notifications has retention.ms=1000 (1s), wanted 604800000 (7d)"))
         #expect(mended.step == "run `herald topics apply`" && mended.command == ["herald", "topics", "apply"])
         #expect(mended.severity == .warn && mended.place == ["notifications"])
         let byHand = try #require(drift(["cleanup.policy": "compact"]))
@@ -286,6 +288,13 @@ struct TopicPlanTests {
         #expect(byHand.command == ["herald", "topics", "plan"])
         let all = try #require(drift(["retention.ms": "1", "retention.bytes": "1", "max.message.bytes": "1"]))
         #expect(all.step.hasPrefix("run `herald topics apply`, and decide by hand: `kafka-configs "))
+        let harmful = try #require(
+            drift([
+                "min.insync.replicas": "9", "cleanup.policy": "compact", "retention.bytes": "1", "retention.ms": "1",
+                "max.message.bytes": "1",
+            ]))
+        #expect(harmful.what.contains("the topic notifications has max.message.bytes=1, "), "\(harmful.what)")
+        #expect(harmful.what.hasSuffix(" and 2 more") && !harmful.what.contains("min.insync"), "\(harmful.what)")
         let missing = TopicPlan(Self.wishes(), existing: [:])
         #expect(missing.drift(on: "a:1") == nil, "missing topics are a finding of their own")
     }

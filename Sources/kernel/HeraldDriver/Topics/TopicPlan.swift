@@ -211,8 +211,9 @@ package struct TopicPlan: Sendable, Equatable {
 // MARK: Drift
 
 extension TopicPlan {
+    /// What is compared, the worst first: what refuses records, what loses them, what may do either one day.
     private static let configured: [TopicProperty] = [
-        .cleanupPolicy, .retention, .retentionBytes, .maxMessageBytes, .compressionType, .minInSyncReplicas,
+        .maxMessageBytes, .retention, .retentionBytes, .cleanupPolicy, .minInSyncReplicas, .compressionType,
     ]
     /// How many differences are told in full.
     private static let told = 3
@@ -221,9 +222,8 @@ extension TopicPlan {
     ///
     /// - Parameter servers: `kafka.bootstrapServers`, for the commands.
     package func drift(on servers: String) -> Finding? {
-        let steps = steps.filter {
-            ($0.action == .change || $0.action == .byHand) && Self.configured.contains($0.property)
-        }
+        let open = steps.filter { $0.action == .change || $0.action == .byHand }
+        let steps: [Step] = Self.configured.flatMap { property in open.filter { $0.property == property } }
         guard !steps.isEmpty else { return nil }
         let more = steps.count > Self.told ? " and \(steps.count - Self.told) more" : ""
         let byHand = steps.filter { $0.action == .byHand }
