@@ -106,7 +106,7 @@ package struct AccountReader: Sendable {
         gaps += told.gaps
         // What lies behind a transaction that is open cannot be read.
         let held = openTransactions(requests + results)
-        gaps += held.map { "\($0.words); \($0.remedy)" }
+        gaps += held.map { "\($0.words); \($0.remedy(now: SystemClock.wall()))" }
         if held.contains(where: { $0.partition.topic == topics.results }) {
             records.ledger.forgetResults(before: nil)
         } else if let first = told.truncated.map({ firsts[$0.0.partition] ?? now }).max() {

@@ -174,7 +174,7 @@ extension TimelineSearch {
             return
                 "\(deleted), and the group had come to \(committed): it was deleted before it was read. It is lost, and "
                 + "nobody was notified; publish it again if it is still to be sent."
-        case .held(let open): return "it cannot be read yet: \(open.words); \(open.remedy)."
+        case .held(let open): return "it cannot be read yet: \(open.words); \(open.remedy(now: SystemClock.wall()))."
         case .missing(let end): return "nothing is there yet: the partition ends at offset \(end)."
         case .removed:
             return "there is no record at that offset: it was compacted away, or marks the end of a transaction."

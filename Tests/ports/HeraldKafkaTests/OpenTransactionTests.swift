@@ -55,6 +55,13 @@ struct OpenTransactionTests {
         #expect(Self.look(&watch, 5, 6, at: 42).isEmpty)
     }
 
+    @Test("One that may be a live publisher's is to be waited for, not to be ended")
+    func young() {
+        let open = OpenTransaction(partition: Self.partition, offset: 120, end: 131, since: Self.moment(0).wall)
+        #expect(!open.remedy(now: Self.moment(29).wall).contains("abort"))
+        #expect(open.remedy(now: Self.moment(30).wall) == open.remedy)
+    }
+
     @Test("The report has the place, the beginning, the stuck records, the end, and the way to end it")
     func words() {
         let open = OpenTransaction(partition: Self.partition, offset: 120, end: 131, since: Self.moment(0).wall)

@@ -36,6 +36,11 @@ public struct OpenTransaction: Sendable, Equatable {
             + "transaction that has been open \(isAtLeast ? "at least " : "")since \(RFC3339.text(since))"
     }
 
+    /// What to do about it at this moment, for the middle of a sentence: a live publisher's is to be waited for.
+    public func remedy(now: WallTime) -> String {
+        now.time(since: since) < Self.patience ? "it is a moment old, and ends by itself: look again" : remedy
+    }
+
     /// The way to end it, for the middle of a sentence.
     public var remedy: String {
         let place = "--topic \(partition.topic) --partition \(partition.partition)"
