@@ -188,15 +188,19 @@ struct JudgementTests {
     func workers() throws {
         let rejected = Finding(outage: "dead-letter-breaker", "all is rejected", step: "look at it")
         let silent = try LoopbackSocket.unusedPort()
-        let checks = GroupJudgement.workers(
-            try workers(Self.page("g", [rejected]), and: ["127.0.0.1:\(silent)"]), "g")
+        let asked = try workers(Self.page("g", [rejected]), and: ["127.0.0.1:\(silent)"])
+        let checks = GroupJudgement.workers(asked, "g", areNamed: false)
         #expect(checks.map(\.verdict) == [.failed, .warning])
+        #expect(checks.last?.fix?.hasPrefix("name the workers' admin ports") == true)
+        let named = GroupJudgement.workers(asked, "g", areNamed: true)
+        #expect(named.last?.fix?.hasPrefix("see whether it runs") == true)
         #expect(checks.first?.detail == "all is rejected" && checks.first?.fix == "look at it")
-        #expect(GroupJudgement.workers(try workers(Self.page("g", [])), "g").map(\.verdict) == [.passed])
-        let older = GroupJudgement.workers(try workers("there is no such page\n", status: 404), "g")
-        #expect(older.map(\.verdict) == [.warning] && older.first?.detail.contains("older version") == true)
-        #expect(GroupJudgement.workers([], "g").map(\.verdict) == [.skipped])
         let one = try workers(Self.page("g", []))
+        #expect(GroupJudgement.workers(one, "g", areNamed: false).map(\.verdict) == [.passed])
+        let older = GroupJudgement.workers(
+            try workers("there is no such page\n", status: 404), "g", areNamed: false)
+        #expect(older.map(\.verdict) == [.warning] && older.first?.detail.contains("older version") == true)
+        #expect(GroupJudgement.workers([], "g", areNamed: false).map(\.verdict) == [.skipped])
         let unasked = GroupJudgement.unasked(one, of: 3, areNamed: false)
         #expect(unasked?.verdict == .warning && unasked?.detail.hasPrefix("2 of 3 members") == true)
         #expect(GroupJudgement.unasked(one, of: 1, areNamed: false) == nil)
@@ -209,7 +213,8 @@ struct JudgementTests {
             let found = try workers(Self.page(group, isMember: isMember, [reason]))
             let empty = GroupDescription(state: "Empty", members: [])
             let positions = GroupPositions(partitions: [position(0, 0, 0, 3)])
-            return [GroupJudgement.members("g", empty, positions, found)] + GroupJudgement.workers(found, "g")
+            return [GroupJudgement.members("g", empty, positions, found)]
+                + GroupJudgement.workers(found, "g", areNamed: false)
         }
         let other = try checks("h", isMember: true, Finding(outage: "credentials", "it is refused", step: "look"))
         #expect(other.map(\.verdict) == [.warning, .warning])

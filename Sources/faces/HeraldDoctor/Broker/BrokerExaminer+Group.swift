@@ -22,7 +22,8 @@ extension BrokerExaminer {
         } catch {
             let answering = workers(of: [])
             return [unknownGroup(error, admin)]
-                + (answering.isEmpty ? [] : GroupJudgement.workers(answering, plan.group))
+                + (answering.isEmpty
+                    ? [] : GroupJudgement.workers(answering, plan.group, areNamed: plan.workers != nil))
         }
         let isServed = !description.members.isEmpty
         let workers = workers(of: description.members)
@@ -33,7 +34,8 @@ extension BrokerExaminer {
         }
         return [GroupJudgement.members(plan.group, description, positions, workers)]
             + [stranger, lost].compactMap { $0 }
-            + (workers.isEmpty && !isServed ? [] : GroupJudgement.workers(workers, plan.group))
+            + (workers.isEmpty && !isServed
+                ? [] : GroupJudgement.workers(workers, plan.group, areNamed: plan.workers != nil))
             + [GroupJudgement.unasked(workers, of: description.members.count, areNamed: plan.workers != nil)]
             .compactMap { $0 }
             + consumedTopics.map { topic in
@@ -259,7 +261,10 @@ enum GroupJudgement {
             fix: "name them all: --workers host:port,… or console.workers")
     }
 
-    static func workers(_ workers: [WorkerSurvey.Worker], _ group: String) -> [Check] {
+    /// What each of them says.
+    ///
+    /// - Parameter areNamed: whether an operator gave their addresses: one that does not answer there has ended, or hangs.
+    static func workers(_ workers: [WorkerSurvey.Worker], _ group: String, areNamed: Bool) -> [Check] {
         let name = "worker"
         guard !workers.isEmpty else {
             return [
@@ -295,7 +300,9 @@ enum GroupJudgement {
                         name, worker.address, .warning, "does not say how it is: \(silence.reason)",
                         fix: silence.isOlder
                             ? FindingKey.olderWorker.entry.step
-                            : "name the workers' admin ports (admin.listen): --workers host:port,…")
+                            : areNamed
+                                ? FindingKey.silentWorker.entry.step
+                                : "name the workers' admin ports (admin.listen): --workers host:port,…")
                 ]
             }
         }
