@@ -11,7 +11,8 @@ public struct Readiness {
     static let stuckAfter: Milliseconds = .seconds(30)
     /// So many calls in a row without an answer, and the backend counts as out of reach.
     private static let silentCalls = 5
-    /// Commits that fail for no longer than this pass: a rebalance fails some.
+    /// Commits that fail for no longer than this pass, and so do records that a silent broker does not take: a rebalance
+    /// fails some, and a leader that moves.
     private static let commitPatience: Milliseconds = .seconds(15)
     /// Outcomes that wait for longer than this, and than three commit intervals, without a commit: there is no progress.
     ///
@@ -206,7 +207,7 @@ public struct Readiness {
     }
 
     private var refusal: Finding? {
-        let refusals = lanes.compactMap(\.refusal)
+        let refusals = lanes.compactMap(\.refusal).filter { !isPassing($0) }
         guard let refusal = refusals.first(where: { $0.topic != nil }) ?? refusals.first else { return nil }
         let what =
             (refusal.topic.map { "the topic \($0) refuses nearly all records" } ?? "the brokers accept no records")
@@ -220,6 +221,12 @@ public struct Readiness {
         let applying = FindingKey.topicsDrift.entry
         if refusal.remedy == applying.step { finding.command = applying.command }
         return finding
+    }
+
+    /// Whether it follows from a silent broker, of which is told, and may be over when the leaders have moved.
+    private func isPassing(_ refusal: LaneReport.Trouble) -> Bool {
+        refusal.isSilence && !cluster.silentBrokers.isEmpty
+            && now.time(since: refusal.since) <= Self.commitPatience
     }
 
     /// A record that is refused fails each commit that it is part of, and no other: that is told of it.

@@ -135,6 +135,15 @@ struct ReadinessTests {
             $0.lanes[0].refusal = .init(since: now, text: "no broker answered in time")
         },
         Case(reason: .recordsRefused, part: "permissions") { $0.lanes[0].refusal = .init(since: now, text: "NO") },
+        Case(reason: .recordsRefused, part: "(no answer)") {
+            $0.lanes[0].refusal = .init(since: now, text: "no answer", isSilence: true)
+        },
+        Case(reason: .recordsRefused, part: "(no answer)") {
+            // No leader has moved by then.
+            $0.cluster.silentBrokers = [.init(id: 2, host: "b", port: 9_092)]
+            $0.lanes[0].refusal = .init(
+                since: now.advanced(by: .seconds(-16)), text: "no answer", isSilence: true)
+        },
         Case(reason: .commitsFailing, part: "NO") {
             $0.lanes[0].commitTrouble = .init(since: now.advanced(by: .seconds(-16)), text: "NO")
         },
@@ -239,6 +248,12 @@ struct ReadinessTests {
                 $0.lanes[0].commitInterval = .seconds(30)
             } == [], "the settings ask for no more commits")
         #expect(findings { $0.cluster.silentBrokers = [.init(id: 2, host: "b", port: 9_092)] } == [])
+        #expect(
+            findings {
+                $0.cluster.silentBrokers = [.init(id: 2, host: "b", port: 9_092)]
+                $0.lanes[0].refusal = .init(
+                    since: now.advanced(by: .seconds(-9)), text: "no broker answered in time", isSilence: true)
+            } == [], "a silent broker's leaders move, and the records are taken")
         #expect(
             findings {
                 $0.lanes[0].outcomesWaitSince = now.advanced(by: .seconds(-99))

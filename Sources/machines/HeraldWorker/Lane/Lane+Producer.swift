@@ -84,7 +84,8 @@ extension Lane {
         let permission = topic.map { KafkaPermission(.write, .describe, on: .topic($0)) } ?? permissionToWrite
         refusal = .init(
             since: refusal?.since ?? now, text: error.words,
-            remedy: error.kind == .forbidden ? permission.description : nil, topic: topic)
+            remedy: error.kind == .forbidden ? permission.description : nil, topic: topic,
+            isSilence: error.kind == .unreachable)
     }
 
     private func noteRefusal(of id: ProductionID, _ error: KafkaError) {

@@ -89,6 +89,8 @@ public struct LaneReport: Sendable {
         public var remedy: String?
         /// The one topic that it is about, if it is.
         public var topic: String?
+        /// Whether no broker answered, which is no refusal.
+        package var isSilence = false
     }
 
     /// A partition about which the brokers did not answer.
