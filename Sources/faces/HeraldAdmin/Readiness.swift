@@ -162,9 +162,12 @@ public struct Readiness {
         }.max() ?? .zero
     }
 
+    /// The silent brokers, behind what may follow from them.
+    private var brokersInDoubt: String { cluster.silentBrokers.isEmpty ? "" : "; \(silentBrokers)" }
+
     /// That there is no progress, and what is known about it; `nil` while there is some, or nothing to be done.
     private var standstill: Finding? {
-        let cause = cluster.silentBrokers.isEmpty ? "" : "; \(silentBrokers)"
+        let cause = brokersInDoubt
         let stalled = stalledTime
         if stalled > .zero, !lanes.contains(where: { $0.refusal?.topic != nil }) {
             let what = "nothing was committed for \(stalled.wholeSeconds) s"
@@ -211,7 +214,7 @@ public struct Readiness {
         guard let refusal = refusals.first(where: { $0.topic != nil }) ?? refusals.first else { return nil }
         let what =
             (refusal.topic.map { "the topic \($0) refuses nearly all records" } ?? "the brokers accept no records")
-            + " (\(refusal.text))"
+            + " (\(refusal.text))" + (refusal.isSilence ? brokersInDoubt : "")
         if refusal.remedy == nil, let throttling = report.throttling(of: .producer, now: now) {
             return throttling.finding(.recordsRefused, behind: what, now: now)
         }
@@ -244,13 +247,20 @@ public struct Readiness {
     // MARK: The backend
 
     private var backend: Finding? {
-        let lane = lanes.first { $0.outage == nil && $0.meter.unansweredCalls >= Self.silentCalls }
+        let lane = lanes.first { $0.outage == nil && isUnanswered($0, calls: Self.silentCalls) }
         return lane.map {
             Finding(
                 .backendUnreachable,
                 "the last \($0.meter.unansweredCalls) calls had no answer (\($0.meter.lastFailure?.word ?? ""))",
                 numbers: ["calls": $0.meter.unansweredCalls])
         }
+    }
+
+    /// Whether so many calls in a row had no answer, and no other call was answered while the latest of them waited: what
+    /// hangs then is one push service, or users, and the others go on.
+    private func isUnanswered(_ lane: LaneReport, calls: Int) -> Bool {
+        guard lane.meter.unansweredCalls >= calls, let since = lane.meter.unansweredSince else { return false }
+        return !report.lanes.contains { $0.meter.latestStatus.contains { $0.at > since } }
     }
 
     /// Whether the backend answers, as the latest calls showed; `nil` when there were none, or when they were answered
@@ -264,7 +274,7 @@ public struct Readiness {
             return nil
         }
         // Connection refused: one call is enough to know. One user's calls may hang for ever while others are answered.
-        if latest.meter.unansweredCalls >= (latest.meter.lastFailure == .refused ? 1 : Self.silentCalls) {
+        if isUnanswered(latest, calls: latest.meter.lastFailure == .refused ? 1 : Self.silentCalls) {
             return false
         }
         return latest.connections > 0 ? true : nil

@@ -138,7 +138,7 @@ struct ReadinessTests {
         Case(reason: .recordsRefused, part: "(no answer)") {
             $0.lanes[0].refusal = .init(since: now, text: "no answer", isSilence: true)
         },
-        Case(reason: .recordsRefused, part: "(no answer)") {
+        Case(reason: .recordsRefused, part: "(no answer); broker 2 (b:9092) does not answer: look") {
             // No leader has moved by then.
             $0.cluster.silentBrokers = [.init(id: 2, host: "b", port: 9_092)]
             $0.lanes[0].refusal = .init(
@@ -290,6 +290,24 @@ struct ReadinessTests {
                 for _ in 0..<5 { end(&$0, CallResult(failure: .reset)) }
                 $0.outage = OutageReport(.breaker)
             } == false, "also in an outage")
+    }
+
+    @Test("Calls that hang for one push service while another one is answered are no reason", arguments: [3, 9, 11])
+    func onePushServiceHangs(seconds: Int) {
+        let report = Reports.ready { report in
+            report.lanes.append(Reports.ready().lanes[0])
+            report.lanes[1].number = 1
+            // Five calls that began ten seconds ago have just timed out, in one lane; the other one had an answer.
+            report.lanes[1].meter.callEnded(
+                CallResult(status: 200), service: 0, nanoseconds: 1, now: Self.now.advanced(by: .seconds(-seconds)))
+            for _ in 0..<5 {
+                report.lanes[0].meter.callEnded(
+                    CallResult(failure: .timeout), service: 1, nanoseconds: 10_000_000_000, now: Self.now)
+            }
+        }
+        let reasons = Readiness(report, now: Self.now).reasons.map(\.key)
+        #expect(reasons == (seconds < 10 ? [] : ["backend-unreachable"]))
+        #expect(Readiness(report, now: Self.now).isBackendReachable != false || seconds > 10)
     }
 
     @Test("The sentence of an outage fits the status")

@@ -24,6 +24,8 @@ public struct LaneMeter: Sendable {
     public internal(set) var losses = 0
     /// Calls in a row that no answer came to; 0 when the latest was answered, or none was made.
     public internal(set) var unansweredCalls = 0
+    /// When the latest of them began; `nil` when there are none.
+    public internal(set) var unansweredSince: MonotonicTime?
     /// By push service: the status of the latest answer, and when it came; 0 before any.
     public internal(set) var latestStatus: [(status: Int, at: MonotonicTime)]
     /// The reason why the latest of them had no answer.
@@ -53,9 +55,10 @@ public struct LaneMeter: Sendable {
         lastCallAt = now
         if let failure = result.failure {
             unansweredCalls += 1
+            unansweredSince = MonotonicTime(nanoseconds: now.nanoseconds - nanoseconds)
             lastFailure = failure
         } else {
-            unansweredCalls = 0
+            (unansweredCalls, unansweredSince) = (0, nil)
             latestStatus[service] = (result.status, now)
             callDurations[service].observe(microseconds: nanoseconds / 1_000)
         }
