@@ -66,6 +66,9 @@ package struct Explanation: Sendable {
         /// Whether what lies before the beginning was deleted before it was read.
         package var hasLost: Bool { committed.map { $0 < begin } ?? false }
 
+        /// Whether the group has passed this offset.
+        func hasPassed(_ offset: Int64) -> Bool { committed.map { $0 > offset } ?? false }
+
         package init(committed: Int64?, begin: Int64) {
             (self.committed, self.begin) = (committed, begin)
         }
@@ -450,7 +453,13 @@ package struct Explanation: Sendable {
             sentences.append(
                 "\(names): its retry is lost: its record (\(record)) was deleted before it was read; the partition begins at "
                     + "offset \(standing.begin). It is not called any more. \(Self.again)")
-        } else if committed > delay.record.offset {
+        } else if standing.hasPassed(delay.record.offset), !situation.lostRetries.isEmpty {
+            sentences.append(
+                "\(names): the group has passed its retry (\(record)), and a later one is probably lost: records of "
+                    + "\(situation.lostRetries.names), where it would wait, were deleted before they were read. "
+                    + Self.again)
+            add("herald offsets skip-lost --dry-run")
+        } else if standing.hasPassed(delay.record.offset) {
             sentences.append(
                 "\(names): the group has passed its retry (\(record)), and no outcome of it was found. Either it was settled "
                     + "just now, which another look shows, or the record was skipped (herald offsets skip-lost, or another "

@@ -45,9 +45,11 @@ extension TimelineSearch {
         situation.isForeign = !topics.requests.contains(event.origin.topic)
         situation.committedOffset = try committedOffset(
             of: situation.isForeign ? event.lastPublication ?? event.origin : event.origin)
-        if let delay = event.delay {
-            situation.retryStanding = try standings(of: [delay.record.place])[delay.record.place]
-        } else if !event.open.isEmpty, !event.isMalformed {
+        if let record = event.delay?.record {
+            situation.retryStanding = try standings(of: [record.place])[record.place]
+        }
+        let isWaiting = event.delay.map { situation.retryStanding?.hasPassed($0.record.offset) != true } ?? false
+        if !isWaiting, !event.open.isEmpty, !event.isMalformed {
             situation.lostRetries = try lostRetries(of: event, reach, admin)
         }
         if let campaign = event.campaign {

@@ -62,8 +62,9 @@ struct ExplanationTests {
     func lostRetry() throws {
         let steps = [Sample.published(), Sample.delayed(1, until: 2_000)]
         let offset = try #require(try Sample.event(steps).delay?.record.offset)
-        func explain(committed: Int64?, begin: Int64) throws -> String {
+        func explain(committed: Int64?, begin: Int64, lost: [TopicPartition] = []) throws -> String {
             var situation = Sample.situation()
+            situation.lostRetries = lost
             situation.retryStanding = .init(committed: committed, begin: begin)
             return try self.explain(steps, situation).text
         }
@@ -74,6 +75,9 @@ struct ExplanationTests {
         #expect(deleted.contains("was deleted before it was read; the partition begins at offset \(offset + 1)"))
         let passed = try explain(committed: offset + 1, begin: 0)
         #expect(passed.contains("the group has passed its retry"))
+        let later = try explain(
+            committed: offset + 1, begin: 0, lost: [.init(topic: "notifications.retry.2m", partition: 3)])
+        #expect(later.contains("a later one is probably lost: records of notifications.retry.2m"), "\(later)")
         for lost in [deleted, passed] {
             #expect(lost.contains("It is not called any more.") || lost.contains("it is not called any more."))
             #expect(!lost.contains("Then it is called"), "\(lost)")
