@@ -47,9 +47,9 @@ extension UserRule {
     private static func illegalCharacter(in user: RawSpan, at offset: Int) -> String {
         let isExpression = expression.contains(user[byteAt: offset])
         return
-            "user holds \(words(for: user, at: offset)), which a tag cannot hold; allowed are A-Z a-z 0-9 _ @ # . : -"
+            "user holds \(words(for: user, at: offset)); a user has only A-Z a-z 0-9 _ @ # . : -"
             + (isExpression ? ", because a tag expression could reach everybody" : "")
-            + "; in front of a backend of one's own backend.users: text allows any text"
+            + " (a tag's characters; backend.users: text allows all, in front of a backend of one's own)"
     }
 
     /// The character and its place, for people.

@@ -22,6 +22,9 @@ export async function show(main, place, app) {
   return showGroups(main, place, app);
 }
 
+/** What to do about a group, where the command's options are the page's. */
+export const inPage = (action) => action.replace(/ \(--group of this one, --group-by \w+\)/, ' (“Group by” above)');
+
 const treatments = [['replayed', 'Replayed'], ['delivered', 'Delivered'], ['failedAgain', 'Failed again'], ['resolved', 'Resolved']];
 
 async function showGroups(main, place, app) {
@@ -46,7 +49,7 @@ async function showGroups(main, place, app) {
           h('div', { class: 'muted' }, 'such as ', h('a', { href: `/failures/letter/${encodeURIComponent(group.sample)}` }, group.sample))],
         count(group.count), count(group.notifications), ...treated.map(([member]) => count(group[member])),
         [time(group.first), group.last !== group.first && [' to ', time(group.last)]],
-        [group.action, ' ', app.isOperator && group.key && open > 0
+        [inPage(group.action), ' ', app.isOperator && group.key && open > 0
           && planButton('Plan replay', () => ({ filter }), `Plan replay of ${group.group}`, { class: 'primary plan' })],
       ];
     });
