@@ -184,6 +184,12 @@ class CampaignTest(ConsoleTest):
         self.confirm()
         self.browser.wait_for_text("finished")
         self.assertEqual(self.users(), ["ann", "bob"])
+        # It goes on in the same encoding, which nobody has to choose again, and in no other.
+        more = "user,name\nann,Анна\nbob,Борис\neve,Ева\n"
+        self.upload("cyrillic", more, encoding="cp1251")
+        self.browser.wait_for_text("Hi Ева")
+        self.upload("cyrillic", more, encoding="cp1251", Encoding="MACINTOSH")
+        self.browser.wait_for_text("Encoding: the campaign's audience was read as WINDOWS-1251")
 
     def test_people_are_added(self):
         """People added to the audience of a finished campaign are notified, and its page says so"""

@@ -258,8 +258,14 @@ struct ConsoleCampaignTests {
             _ = try await fixture.startWorker()
             let second = try await ConsoleProbe(fixture)
             // The message is the original one, and stays masked; the column with the users is the former one.
-            let preview = try await start(
-                ["upload": try await upload(users, to: second), "name": "spring"], typed: 350, in: second)
+            let form = ["upload": try await upload(users, to: second), "name": "spring"]
+            let masked = try await second.post("/api/drafts", form)
+            let draft = try #require(masked.json["draft"] as? String, "\(masked.text)")
+            _ = try await second.get("/api/drafts/\(draft)") { $0.json["state"] as? String != "reading" }
+            let messages = try await second.post("/api/drafts/\(draft)/messages")
+            #expect(messages.text.contains("Secret member-0"), "\(messages.text)")
+            #expect(entries(try await second.get("/api/audit?what=campaign.reveal")).count == 1)
+            let preview = try await start(form, typed: 350, in: second)
             #expect(preview.json["continues"] as? Bool == true && !preview.text.contains("Secret"), "\(preview.text)")
             #expect(preview.text.contains(#""--user-column","E-Mail""#), "\(preview.text)")
             let finished = try await finished("spring", in: second)

@@ -81,7 +81,7 @@ struct CampaignWaitingTests {
         #expect(step == .init(number: 1, size: 2, of: .recipients, .mostlyOpen))
         #expect(outcomes == .init(open: 2))
         bench.pass(60_000, publisher)
-        #expect(Self.reason(publisher, bench)?.phrase.hasSuffix("; no outcome for 61 s: no worker runs.") == true)
+        #expect(Self.reason(publisher, bench)?.phrase.hasSuffix("; no outcome for 61 s: no worker runs") == true)
     }
 
     @Test("One recipient that keeps failing holds a step until the moment that the reason names")
@@ -122,6 +122,21 @@ struct CampaignWaitingTests {
         bench.control(.running)
         bench.settle(publisher)
         #expect(bench.waits(publisher) == .rampStep)
+    }
+
+    @Test("A silence is counted from the resume: while a campaign is paused, no outcome is to come")
+    func silenceOfPause() throws {
+        let bench = try Bench(3)
+        bench.delivers = false
+        let publisher = bench.start()
+        bench.pass(1_000, publisher)
+        bench.control(.paused)
+        bench.pass(60_000, publisher)
+        bench.control(.running)
+        bench.pass(5_000, publisher)
+        #expect(bench.waits(publisher) == .lastOutcomes && publisher.machine.work.silenceWords == nil)
+        bench.pass(31_000, publisher)
+        #expect(publisher.machine.work.silenceWords?.hasPrefix("no outcome for 3") == true)
     }
 
     @Test("Too many events have failed: the publisher waits to read its own pause")

@@ -117,6 +117,45 @@ struct EncodingTests {
         #expect(failure { try cut.open(wide) }.contains("is not UTF-16LE"))
     }
 
+    private static let latin = Sample(encoding: "WINDOWS-1252", names: ["Jörg Müller", "René"])
+
+    private func former(_ encoding: String?) -> CampaignProgress {
+        var progress = Samples.progress()
+        progress.encoding = encoding
+        return progress
+    }
+
+    @Test("A continued campaign reads its audience as before, and one that was saved anew in UTF-8 as that")
+    func continued() throws {
+        let form = try AudienceForm().continuing(former("WINDOWS-1252"), replacesAudience: false)
+        for bytes in [try Self.latin.bytes(), Array("user,name\r\nu,Jörg Müller\r\nv,René\r\n".utf8)] {
+            let file = try AudienceFile(bytes)
+            defer { file.remove() }
+            let preview = try file.preview("Hi {{name}}", form)
+            #expect(preview.samples.map(\.message) == ["Hi Jörg Müller", "Hi René"])
+            let isConverted = bytes.contains(0xF6)
+            #expect((preview.reading.encoding?.name == "WINDOWS-1252") == isConverted)
+            #expect(preview.reading.text.hasPrefix("CSV with commas in WINDOWS-1252, ") == isConverted)
+        }
+        let wide = try AudienceFile(Sample(encoding: "UTF-16LE", names: ["Ann"]).bytes())
+        defer { wide.remove() }
+        let utf16 = try AudienceForm().continuing(former("UTF-16LE"), replacesAudience: false)
+        #expect(try wide.preview("Hi {{name}}", utf16).samples.first?.message == "Hi Ann")
+    }
+
+    @Test("Another encoding than the campaign's is refused, unless its audience is replaced")
+    func otherEncoding() throws {
+        let form = AudienceForm(encoding: AudienceEncoding("MACINTOSH"))
+        let words = failure { _ = try form.continuing(former("WINDOWS-1252"), replacesAudience: false) }
+        #expect(words.contains("read as WINDOWS-1252") && words.contains("--replace-audience"), "\(words)")
+        #expect(try form.continuing(former("WINDOWS-1252"), replacesAudience: true) == form)
+        #expect(try AudienceForm().continuing(former("WINDOWS-1252"), replacesAudience: true) == AudienceForm())
+        #expect(try form.continuing(former("macintosh"), replacesAudience: false) == form)
+        #expect(try form.continuing(former(nil), replacesAudience: false) == form)
+        let utf8 = AudienceForm(encoding: AudienceEncoding("utf8"))
+        #expect(try utf8.continuing(former("WINDOWS-1252"), replacesAudience: false) == utf8)
+    }
+
     @Test(
         "Recorded lists of others are shown in their possible readings", .judged(by: .audiences),
         arguments: [

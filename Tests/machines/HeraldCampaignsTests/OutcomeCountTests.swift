@@ -316,8 +316,8 @@ struct CampaignStatusTests {
         }
         #expect(
             retrying?.hasSuffix("s: 6 000 of 6 010 open are retrying; 10 are suspended") == true, "\(retrying ?? "")")
-        let absent = words(60) { ($0.isAsked, $0.trouble) = (true, "No worker runs in the group herald: it waits.") }
-        #expect(absent?.hasSuffix("s: no worker runs in the group herald: it waits.") == true)
+        let absent = words(60) { ($0.isAsked, $0.trouble) = (true, "No worker runs in the group herald: it waits") }
+        #expect(absent?.hasSuffix("s: no worker runs in the group herald: it waits") == true)
         #expect(
             words(60) { $0.isAsked = true }?.hasSuffix("s: workers run; herald doctor says whether they deliver")
                 == true)
@@ -354,5 +354,34 @@ struct CampaignStatusTests {
         #expect(status.isPublisherAlive, "a clock that runs ahead")
         status.campaign = Samples.campaign(.paused, progress: status.campaign.progress)
         #expect(status.secondsLeft == nil)
+    }
+
+    @Test("Outcomes from before the publisher began say nothing of its pace")
+    func begun() throws {
+        var meter = OutcomeMeter()
+        let now = WallTime(milliseconds: Samples.start + 100_000)
+        for second in [75, 98, 99] {
+            for _ in 0..<12 {
+                meter.add(try Samples.result("delivered", at: Samples.start + Int64(second) * 1_000), at: now)
+            }
+        }
+        var progress = Samples.progress(published: 50, isComplete: false, at: now.milliseconds)
+        progress.begunAt = Samples.start + 98_000
+        let status = CampaignStatus(
+            campaign: Samples.campaign(progress: progress), count: OutcomeCount(), meter: meter, now: now)
+        #expect(status.perSecond == 12)
+    }
+
+    @Test("Who resumes a campaign without a publisher is told to start it again")
+    func resume() {
+        func consequence(end: String?) -> String {
+            let progress = Samples.progress(published: 60, isComplete: false, end: end)
+            let campaign = Samples.campaign(.paused, progress: progress)
+            let now = WallTime(milliseconds: Samples.start + 1_000)
+            return ControlPlan(.resume, CampaignStatus(campaign: campaign, count: OutcomeCount(), now: now)).consequence
+        }
+        #expect(consequence(end: nil).hasSuffix("go on, and 80 are still to be published by its publisher."))
+        #expect(consequence(end: "interrupted").contains("Nobody publishes the other 80 any more"))
+        #expect(consequence(end: "interrupted").contains("start it again with the same audience"))
     }
 }

@@ -77,27 +77,54 @@ struct ReportTests {
             try Samples.result("cancelled", user: "=cid"),
         ]
         for result in results { report.add(result) }
-        var list = UnreachedList(report.people)
-        var lines = results.compactMap { list.entry($0)?.line }
+        var list = UnreachedList(report.people, pushServices: ["apns", "gcm"])
+        var lines = results.compactMap { list.entry($0)?.line(delimiter: ",") }
         for user in ["ann", "bob", "=cid", "dora", "dora"] {
-            lines += [list.entry(published: user)?.line].compactMap(\.self)
+            lines += [list.entry(published: user)?.line(delimiter: ",")].compactMap(\.self)
         }
         for user in ["ann", "bob", "=cid", "dora", "eve", "eve"] {
-            lines += [list.entry(recipient: user)?.line].compactMap(\.self)
+            lines += [list.entry(recipient: user)?.line(delimiter: ",")].compactMap(\.self)
         }
         #expect(list.count == 4 && lines.count == 4)
-        #expect(lines[0].hasPrefix("bob,dead-lettered,apns,rejected,400,,2026-"))
-        #expect(lines[1].hasPrefix("'=cid,cancelled,apns,,,,2026-"))
-        #expect(lines[2...] == ["dora,no outcome yet,,,,,\r\n", "eve,never published,,,,,\r\n"])
+        #expect(lines[0].hasPrefix("bob,dead-lettered,apns gcm,rejected,400,,2026-"))
+        #expect(lines[1].hasPrefix("'=cid,cancelled,apns gcm,,,,2026-"))
+        #expect(lines[2...] == ["dora,no outcome yet,apns gcm,,,,\r\n", "eve,never published,apns gcm,,,,\r\n"])
         #expect(
             list.sortedCauses.map { "\($0.cause.why) \($0.cause.reason) \($0.count)" } == [
                 "cancelled  1", "dead-lettered rejected 1", "never published  1", "no outcome yet  1",
             ])
         #expect(list.unsettled == 2, "a campaign that is not over may still notify them")
         #expect(
-            UnreachedList.heading
+            UnreachedList.heading(delimiter: ",")
                 == "user,unreached_why,unreached_pns,unreached_reason,unreached_status,unreached_detail,"
                 + "unreached_completedAt\r\n")
+    }
+
+    @Test("Lists without the audience's file have its delimiter, as a spreadsheet wrote it")
+    func delimiters() {
+        var progress = Samples.progress()
+        #expect(progress.cellDelimiter == ",")
+        progress.delimiter = AudienceDelimiter.semicolon.rawValue
+        #expect(UnreachedList.heading(delimiter: progress.cellDelimiter).hasPrefix("user;unreached_why;"))
+    }
+
+    @Test("The page tells the outcomes of each push service, and which lines of the file were left out")
+    func parts() throws {
+        var report = CampaignReport(Samples.definition(), now: Self.now)
+        for (user, gcm) in [("ann", "delivered"), ("bob", "dead-lettered")] {
+            report.add(try Samples.result("delivered", user: user, pns: "apns"))
+            report.add(try Samples.result(gcm, user: user, pns: "gcm"))
+        }
+        var progress = Samples.progress()
+        (progress.repeats, progress.invalid, progress.emptyLines) = (40, 20, 10)
+        let status = CampaignStatus(
+            campaign: Samples.campaign(progress: progress), count: report.count, now: Self.now)
+        let html = page(status, report)
+        #expect(html.contains("<dd>40 repeated lines, 20 invalid ones, 10 empty ones</dd>"), "\(html)")
+        for row in ["apns</td><td class=\"n\">2", "gcm</td><td class=\"n\">1"] {
+            #expect(html.contains("<tr><td>\(row)</td>"), "\(html)")
+        }
+        #expect(!html.contains("--reveal"))
     }
 
     @Test("One person is a person, and several are people")
@@ -128,7 +155,7 @@ struct ReportTests {
         }
         let file = try AudienceFile(bytes)
         defer { file.remove() }
-        var list = UnreachedList(report.people)
+        var list = UnreachedList(report.people, pushServices: ["apns", "gcm"])
         let audience = try file.open(form)
         var part = UnreachedAudience(
             try RecipientReader(audience, try AudienceFile.text(message), expiresAt: nil), of: audience)
@@ -147,9 +174,12 @@ struct ReportTests {
         let columns = UnreachedList.columns.joined(separator: ";")
         #expect(lines[0] == "id;user;\"full; name\";name;\(columns)")
         #expect(
-            lines[1].hasPrefix("2; bob ;\"B; \"\"b\"\"\nB\";Bob;dead-lettered;apns;rejected;400;;2026-"), "\(first)")
-        #expect(lines[2] == "3;cid;;;never published;;;;;" && lines[3] == "4;dora;;Dora;never published;;;;;")
-        #expect(lines[4].hasPrefix(";xia;;;dead-lettered;apns;") && lines[5].isEmpty && lines.count == 6)
+            lines[1].hasPrefix("2; bob ;\"B; \"\"b\"\"\nB\";Bob;dead-lettered;apns gcm;rejected;400;;2026-"), "\(first)"
+        )
+        #expect(
+            lines[2] == "3;cid;;;never published;apns gcm;;;;"
+                && lines[3] == "4;dora;;Dora;never published;apns gcm;;;;")
+        #expect(lines[4].hasPrefix(";xia;;;dead-lettered;apns gcm;") && lines[5].isEmpty && lines.count == 6)
         let again = try AudienceFile(first)
         defer { again.remove() }
         #expect(try again.lines("{{name}}|{{full; name}}|").contains("2:bob=Bob|B; \"b\"\nB|"))
@@ -157,7 +187,7 @@ struct ReportTests {
         let second = try list(of: first)
         #expect(
             second.components(separatedBy: "unreached_why").count == 2 && second.contains("3;cid;;;never published"))
-        #expect(second.components(separatedBy: "\r\n").allSatisfy { !$0.contains("published;;;;;never") })
+        #expect(second.components(separatedBy: "\r\n").allSatisfy { !$0.contains("published;apns gcm;;;;never") })
     }
 
     @Test(
@@ -178,9 +208,11 @@ struct ReportTests {
         let objects = try list(
             of: #"{"user":"ann","name":"A"}"# + "\n" + #" {"user":"cid","name":"C","more":[1,{}]} "# + "\n")
         #expect(
-            objects.hasPrefix(#"{"user":"cid","name":"C","more":[1,{}],"unreached_why":"never published"}"# + "\n{"),
+            objects.hasPrefix(
+                #"{"user":"cid","name":"C","more":[1,{}],"unreached_why":"never published","unreached_pns":"apns gcm"}"#
+                    + "\n{"),
             "\(objects)")
-        #expect(objects.contains(#"{"user":"bob","unreached_why":"dead-lettered","unreached_pns":"apns""#))
+        #expect(objects.contains(#"{"user":"bob","unreached_why":"dead-lettered","unreached_pns":"apns gcm""#))
         #expect(try list(of: "\u{FEFF}user,name\ncid,C\n").hasPrefix("\u{FEFF}user,name,unreached_why"))
     }
 
@@ -352,11 +384,11 @@ struct ReportTests {
         result.id = "=cmd|' /C calc'!A0"
         result.user = "@\u{1B}[2J\u{202E},\"x\"\r\n"
         result.pushService = "+1"
-        let line = ResultRow.line(result)
+        let line = ResultRow.line(result, delimiter: ",")
         #expect(
             line.hasPrefix(
                 "'=cmd|' /C calc'!A0,\"'@\\u{1B}[2J\\u{202E},\"\"x\"\"\\r\\n\",'+1,dead-lettered,rejected,400,"))
         #expect(line.hasSuffix("notifications.bulk/0/1\r\n") && line.filter { $0 == "\r\n" }.count == 1)
-        #expect(ResultRow.heading.split(separator: ",").count == 11)
+        #expect(ResultRow.heading(delimiter: ";").split(separator: ";").count == 11)
     }
 }

@@ -12,6 +12,8 @@ package final class Audience: Sendable {
     package let format: AudienceFormat
     /// How it is said to be written.
     let form: AudienceForm
+    /// What it was read in; `nil` for UTF-8.
+    let encoding: AudienceEncoding?
     /// How many bytes come before the first record.
     let prefixCount: Int
 
@@ -29,17 +31,31 @@ package final class Audience: Sendable {
     ///   - name: what its file is called.
     ///   - directory: where a copy of what is in another encoding goes.
     package init(_ source: SpooledFile, name: String, _ form: AudienceForm, copyingInto directory: String) throws {
-        let file = try form.encoding?.converted(source, into: directory) ?? source
+        let encoding = try form.encoding ?? Self.former(form, of: source)
+        let file = try encoding?.converted(source, into: directory) ?? source
         self.source = source
+        self.encoding = encoding.flatMap { $0.isUTF8 ? nil : $0 }
         self.file = file
         self.form = form
+        let first = try Self.beginning(of: file)
+        try FileKind.check(first)
+        if FileKind.isWide(first) { throw UnreadableAudience(wide: first) }
+        prefixCount = first.starts(with: Self.byteOrderMark) ? Self.byteOrderMark.count : 0
+        let isJSON = FileKind.isJSON(first[prefixCount...])
+        self.format = form.format ?? (isJSON ? .jsonl : AudienceFormat(path: name) ?? .csv)
+    }
+
+    /// The encoding of the campaign's last audience, where the file is not UTF-8 by now.
+    private static func former(_ form: AudienceForm, of file: SpooledFile) throws -> AudienceEncoding? {
+        guard let former = form.formerEncoding else { return nil }
+        // Plain text in UTF-16 without a mark is UTF-8, too.
+        return try !FileKind.isWide(beginning(of: file)) && AudienceEncoding.isUTF8(file) ? nil : former
+    }
+
+    private static func beginning(of file: SpooledFile) throws -> [UInt8] {
         var first = [UInt8](repeating: 0, count: FileKind.byteCount)
         let count = try file.read(into: &first, at: 0, count: first.count, from: 0)
-        try FileKind.check(Array(first.prefix(count)))
-        if FileKind.isWide(first.prefix(count)) { throw UnreadableAudience(wide: Array(first.prefix(count))) }
-        prefixCount = first.starts(with: Self.byteOrderMark) ? Self.byteOrderMark.count : 0
-        let isJSON = FileKind.isJSON(first[prefixCount..<count])
-        self.format = form.format ?? (isJSON ? .jsonl : AudienceFormat(path: name) ?? .csv)
+        return Array(first.prefix(count))
     }
 
     /// How many bytes it has.

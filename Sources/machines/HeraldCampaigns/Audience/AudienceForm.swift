@@ -1,4 +1,5 @@
 internal import HeraldText
+package import HeraldTools
 
 /// The form of an audience's file, as it was given; what was not given is recognised.
 package struct AudienceForm: Sendable, Equatable {
@@ -8,8 +9,10 @@ package struct AudienceForm: Sendable, Equatable {
     package var delimiter: AudienceDelimiter?
     /// The column, or the field of JSON lines, that holds the users; `nil` for `user`.
     package var userColumn: String?
-    /// `nil` for UTF-8.
+    /// `nil` for UTF-8, or what ``formerEncoding`` says.
     package var encoding: AudienceEncoding?
+    /// How the campaign's last audience was encoded, and so is this one where it is no UTF-8; `nil` for UTF-8.
+    package private(set) var formerEncoding: AudienceEncoding?
 
     package init(
         format: AudienceFormat? = nil, delimiter: AudienceDelimiter? = nil, userColumn: String? = nil,
@@ -21,10 +24,24 @@ package struct AudienceForm: Sendable, Equatable {
         self.encoding = encoding
     }
 
-    /// This form for a campaign that goes on: where no column is named, the users are in that of its last audience.
-    package func continuing(_ former: CampaignProgress?) -> Self {
+    /// This form for a campaign that goes on: column and encoding are those of its last audience where none are given.
+    ///
+    /// Another encoding reads the same users with other letters in what they are sent: it is refused, unless the audience
+    /// may be replaced. A file that was saved anew in UTF-8 is recognised.
+    package func continuing(_ former: CampaignProgress?, replacesAudience: Bool) throws(ToolFailure) -> Self {
         var form = self
         form.userColumn = userColumn ?? former?.userColumn
+        guard let known = former?.encoding else { return form }
+        guard let encoding else {
+            // Another audience may be in any.
+            if !replacesAudience { form.formerEncoding = AudienceEncoding(known) }
+            return form
+        }
+        guard replacesAudience || encoding.isUTF8 || encoding.name.lowercased() == known.lowercased() else {
+            throw ToolFailure(
+                "the campaign's audience was read as \(known), and as \(encoding.name) its letters would be others; leave "
+                    + "out --encoding, or add --replace-audience")
+        }
         return form
     }
 }
@@ -69,15 +86,19 @@ package struct AudienceReading: Sendable, Equatable {
     /// Of CSV.
     package var delimiter: AudienceDelimiter?
     package var userColumn: String
+    /// `nil` for UTF-8.
+    package var encoding: AudienceEncoding?
 
     /// The column with the users; `nil` for `user`.
     var ownUserColumn: String? { userColumn == AudienceReader.userName ? nil : userColumn }
 
-    /// Such as `CSV with semicolons, users in the column "E-Mail"`.
+    /// Such as `CSV with semicolons in WINDOWS-1252, users in the column "E-Mail"`.
     package var text: String {
-        switch delimiter {
-        case let delimiter?: "CSV with \(delimiter.rawValue)s, users in the column \(SafeText.quoted(userColumn))"
-        case nil: "JSON lines, users in the field \(SafeText.quoted(userColumn))"
+        let letters = encoding.map { " in \($0.name)" } ?? ""
+        return switch delimiter {
+        case let delimiter?:
+            "CSV with \(delimiter.rawValue)s\(letters), users in the column \(SafeText.quoted(userColumn))"
+        case nil: "JSON lines\(letters), users in the field \(SafeText.quoted(userColumn))"
         }
     }
 }

@@ -64,7 +64,8 @@ struct AudienceReader {
         _ audience: Audience, fields: [String], isOptional: [Bool], place: @escaping @Sendable (String) -> String
     ) throws {
         form = audience.form
-        reading = AudienceReading(format: audience.format, userColumn: form.userColumn ?? Self.userName)
+        reading = AudienceReading(
+            format: audience.format, userColumn: form.userColumn ?? Self.userName, encoding: audience.encoding)
         names = [reading.userColumn] + fields
         columnNames = names
         self.isOptional = [false] + isOptional

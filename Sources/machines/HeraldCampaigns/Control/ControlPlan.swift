@@ -59,8 +59,12 @@ package struct ControlPlan: Sendable {
             return counts + "wait until it is resumed"
                 + (status.unpublished > 0 ? ", and \(rest) are not published before." : ".")
         case .resume:
-            return counts + "go on"
-                + (status.unpublished > 0 ? ", and \(rest) are still to be published by its publisher." : ".")
+            guard status.unpublished > 0 else { return counts + "go on." }
+            return status.isWithoutPublisher
+                ? counts
+                    + "go on. Nobody publishes the other \(rest) any more: afterwards start it again with the same "
+                    + "audience; nobody is notified twice."
+                : counts + "go on, and \(rest) are still to be published by its publisher."
         case .cancel:
             return counts + "end as cancelled"
                 + (status.unpublished > 0 ? ", and \(rest) are never published" : "")

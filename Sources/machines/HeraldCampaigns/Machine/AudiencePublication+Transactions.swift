@@ -123,13 +123,15 @@ extension AudiencePublication {
     ) -> CampaignProgress {
         let isAtEnd = isComplete || isLast
         return CampaignProgress(
-            recipients: audience.recipients, audience: audience.mark, userColumn: audience.userColumn,
+            recipients: audience.recipients, audience: audience.mark,
+            userColumn: audience.reading?.ownUserColumn, encoding: audience.reading?.encoding?.name,
+            delimiter: audience.reading?.delimiter?.rawValue,
             strangers: progress.events > progress.published ? progress.events - progress.published : nil,
             replacements: replacements.isEmpty ? nil : replacements, published: progress.events + count,
-            repeats: audience.repeats, invalid: audience.invalid,
+            repeats: audience.repeats, invalid: audience.invalid, emptyLines: audience.emptyLines,
             rampWait: isAtEnd || isHeld ? nil : pace?.rampWait(now), end: end?.name(.recipients),
             endedBy: end == .interrupted ? stoppedBy : nil,
-            finishedAt: finishedAt, isComplete: isAtEnd, at: now.wall.milliseconds,
+            finishedAt: finishedAt, begunAt: begunAt, isComplete: isAtEnd, at: now.wall.milliseconds,
             by: "\(context.operatorName) pid \(process)",
             outcomes: progress.outcomes.snapshot,
             resultOffsets: Dictionary(uniqueKeysWithValues: positions.map { ("\($0.key)", $0.value) }))

@@ -44,12 +44,13 @@ package struct AudiencePublication: PublicationWork {
         package var mark: String
         package var beginsWith: String?
         package var comparedTo: String?
-        /// The column with the users; `nil` for `user`.
-        package var userColumn: String?
+        package var emptyLines: Int?
+        /// How it was read; `nil` where its publisher needs not say it.
+        package var reading: AudienceReading?
 
         package init(
-            recipients: Int, repeats: Int = 0, invalid: Int = 0, mark: String, beginsWith: String? = nil,
-            comparedTo: String? = nil, userColumn: String? = nil
+            recipients: Int, repeats: Int = 0, invalid: Int = 0, emptyLines: Int? = nil, mark: String,
+            beginsWith: String? = nil, comparedTo: String? = nil, reading: AudienceReading? = nil
         ) {
             self.recipients = recipients
             self.repeats = repeats
@@ -57,7 +58,8 @@ package struct AudiencePublication: PublicationWork {
             self.mark = mark
             self.beginsWith = beginsWith
             self.comparedTo = comparedTo
-            self.userColumn = userColumn
+            self.emptyLines = emptyLines
+            self.reading = reading
         }
     }
 
@@ -119,6 +121,8 @@ package struct AudiencePublication: PublicationWork {
     var positions: [Int32: Int64] = [:]
     /// When it was finished; a start that publishes nothing changes nothing of that.
     var finishedAt: Int64?
+    /// When it began, epoch milliseconds; `nil` before.
+    var begunAt: Int64?
     /// Whether no recipient is left.
     var isComplete = false
     /// It has had the campaign paused, and judges it again then unless that is read before.
@@ -222,6 +226,7 @@ package struct AudiencePublication: PublicationWork {
         pace = CampaignPace(
             order, definition, published: progress.events, limit: (opening.control ?? control)?.pauseIfFailures,
             from: progress.outcomes, mayAskWorkers: context.workerTrouble != nil)
+        begunAt = begunAt ?? now.wall.milliseconds
         if isFirst { opening.audit = startEntry(isNew: opening.definition != nil, now: now) }
         if isHeld { opening.control = nil }
         if let control = opening.control { (ownStart, hasRestoredPause, isStartUnread) = (control, false, true) }

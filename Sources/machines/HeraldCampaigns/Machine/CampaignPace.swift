@@ -61,8 +61,12 @@ struct CampaignPace: Sendable {
     /// The share of failures that is allowed by now.
     mutating func allow(failures share: Double?) { limit.share = share }
 
-    /// The campaign is resumed: what an operator has seen and accepted does not count again.
-    mutating func resume() { limit.accept(failed: outcomes.first(.failed), known: judged) }
+    /// The campaign is resumed: what an operator has seen and accepted does not count again, and while it was paused no
+    /// outcome was to come.
+    mutating func resume() {
+        limit.accept(failed: outcomes.first(.failed), known: judged)
+        silence.end()
+    }
 
     /// The outcomes that say something of the message.
     private var judged: Int { outcomes.first(.failed) + outcomes.first(.reached) }

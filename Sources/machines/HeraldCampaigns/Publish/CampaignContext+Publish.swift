@@ -26,8 +26,8 @@ extension CampaignContext {
                 order, self,
                 audience: AudiencePublication.AudienceCounts(
                     recipients: preview.recipients, repeats: preview.repeats, invalid: preview.invalid,
-                    mark: preview.mark, beginsWith: preview.beginsWith, comparedTo: preview.comparedTo,
-                    userColumn: preview.reading.ownUserColumn),
+                    emptyLines: preview.emptyLines, mark: preview.mark, beginsWith: preview.beginsWith,
+                    comparedTo: preview.comparedTo, reading: preview.reading),
                 process: getpid(), recipients: recipients), writer: BatchWriter.Configuration(writerProperties))
         let clients: CampaignClients
         do {

@@ -7,6 +7,11 @@ package struct CampaignProgress: Codable, Equatable, Sendable {
     package var audience: String?
     /// The column, or the field, with its users; absent for `user`, and in what older versions wrote.
     package var userColumn: String?
+    /// The encoding that it was read in, as iconv calls it; absent for UTF-8, and in what older versions wrote.
+    package var encoding: String?
+    /// What stands between its columns, as ``AudienceDelimiter`` names it; absent for JSON lines, and in what older
+    /// versions wrote.
+    package var delimiter: String?
     /// Recipients that were published and are not in that audience; absent when there are none.
     package var strangers: Int?
     /// The audiences that it had before, for ever; absent when there were none.
@@ -17,6 +22,8 @@ package struct CampaignProgress: Codable, Equatable, Sendable {
     package var repeats: Int
     /// Lines of the audience that are no recipients.
     package var invalid: Int
+    /// Lines of it without anything; absent in what older versions wrote.
+    package var emptyLines: Int?
     /// What it waits for before the next step of its ramp; absent when it does not.
     package var rampWait: RampWait?
     /// How its publisher ended, as ``PublicationEnd/name(_:)`` says it; absent while one is at work.
@@ -25,6 +32,8 @@ package struct CampaignProgress: Codable, Equatable, Sendable {
     package var endedBy: String?
     /// When a publisher saw the last outcome, epoch milliseconds; absent before.
     package var finishedAt: Int64?
+    /// When its publisher began, epoch milliseconds; absent in what older versions wrote.
+    package var begunAt: Int64?
     /// Whether every recipient's event was published.
     package var isComplete: Bool
     /// When this was written, epoch milliseconds.
@@ -38,6 +47,9 @@ package struct CampaignProgress: Codable, Equatable, Sendable {
 
     /// All who were, or are to be, notified: recipients of that audience, and those that were published before it.
     package var everybody: Int { max(recipients + (strangers ?? 0), published) }
+
+    /// What stands between the cells of lists about it, as in its audience; a comma where that is not known.
+    package var cellDelimiter: String { delimiter.flatMap { AudienceDelimiter($0) }?.character ?? "," }
 
     /// The record's key.
     package static func key(of name: String) -> String { "\(name)/progress" }

@@ -151,8 +151,22 @@ package struct ReportPage: Sendable {
         }
         return """
             <h2>Outcomes</h2>
-            \(Self.table(["outcome", "notifications", "share"], cells, numbers: [1, 2]))
+            \(Self.table(["outcome", "notifications", "share"], cells, numbers: [1, 2]))\(services)
             """
+    }
+
+    /// The outcomes of each push service; nothing of one alone, or where they were not counted so.
+    private var services: String {
+        guard definition.pns.count > 1, let counts = status.count.byPushService else { return "" }
+        let known = definition.pns.map { (name: $0, count: counts[$0] ?? OutcomeCount()) }
+        let shown = status.count.allUnreached.filter { $0.outcome.standing == .failed || $0.count > 0 }.map { $0.name }
+        let rows = known.map { name, count in
+            let unreached = count.allUnreached.filter { shown.contains($0.name) }.map { $0.count }
+            let open = max(0, status.publishedRecipients - count.known)
+            return [HTMLText.escaped(name)] + ([count.delivered] + unreached + [open]).map(CampaignWords.number)
+        }
+        let headings = ["push service", "delivered"] + shown + ["not known yet"]
+        return "\n" + Self.table(headings, rows, numbers: Set(1..<headings.count))
     }
 
     /// What the hub tells; nothing when it tells nothing.
@@ -234,7 +248,7 @@ package struct ReportPage: Sendable {
     }
 
     private func masked(_ text: String) -> String {
-        isRevealed ? "<pre>\(HTMLText.escaped(text))</pre>" : "\(text.utf8.count) bytes; --reveal shows it"
+        isRevealed ? "<pre>\(HTMLText.escaped(text))</pre>" : "\(text.utf8.count) bytes, not in this report"
     }
 
     private var facts: String {
@@ -264,6 +278,7 @@ package struct ReportPage: Sendable {
                 (
                     "Left out",
                     "\(CampaignWords.number(progress.repeats)) repeated lines, \(CampaignWords.number(progress.invalid)) invalid ones"
+                        + (progress.emptyLines.map { ", \(CampaignWords.number($0)) empty ones" } ?? "")
                 ))
         }
         if let moment = definition.expiresAt {

@@ -14,13 +14,15 @@ package struct UnreachedList: Sendable {
         package var why: [String]
 
         /// A line of a list without an audience.
-        package var line: String { CSVText.line([user] + why) }
+        package func line(delimiter: String) -> String { CSVText.line([user] + why, delimiter: delimiter) }
     }
 
     /// What stands behind the user, or an audience's columns.
     static let columns = AudienceHeader.unreached
     /// The header of a list without an audience.
-    package static let heading = CSVText.line(["user"] + columns)
+    package static func heading(delimiter: String) -> String {
+        CSVText.line(["user"] + columns, delimiter: delimiter)
+    }
 
     /// Why people were not reached: an outcome with its reason, or that there is none yet.
     package struct Cause: Hashable, Comparable, Sendable {
@@ -34,6 +36,8 @@ package struct UnreachedList: Sendable {
     }
 
     private var people: People
+    /// The campaign's push services: who is listed was reached on none of them.
+    private let pushServices: String
     /// How many there are of each cause; words of outcomes and reasons are few.
     private var causes: [Cause: Int] = [:]
     /// How many there are.
@@ -46,15 +50,20 @@ package struct UnreachedList: Sendable {
         causes.map { ($0.key, $0.value) }.sorted { ($1.1, $0.0) < ($0.1, $1.0) }
     }
 
-    /// - Parameter people: those that were reached.
-    package init(_ people: People) { self.people = people }
+    /// - Parameters:
+    ///   - people: those that were reached.
+    ///   - pushServices: the campaign's.
+    package init(_ people: People, pushServices: [String]) {
+        self.people = people
+        self.pushServices = pushServices.joined(separator: " ")
+    }
 
     /// The entry for a result of the campaign; `nil` for a user who was reached or is listed already.
     package mutating func entry(_ result: NotificationResult) -> Entry? {
         guard let user = result.user, result.outcome.standing != .repeated, isNews(user, .told) else { return nil }
         return entry(
-            user, result.outcome.rawValue, result.pushService, result.reason?.rawValue,
-            result.status.map { "\($0)" }, result.detail, result.completedAt.text)
+            user, result.outcome.rawValue, result.reason?.rawValue, result.status.map { "\($0)" }, result.detail,
+            result.completedAt.text)
     }
 
     /// The entry for a user whose event is published.
@@ -77,8 +86,8 @@ package struct UnreachedList: Sendable {
 
     private mutating func entry(_ user: String, _ why: String, _ more: String?...) -> Entry {
         count += 1
-        causes[Cause(why: why, reason: more.dropFirst().first.flatMap(\.self) ?? ""), default: 0] += 1
-        let cells = [why] + more.map { $0 ?? "" }
+        causes[Cause(why: why, reason: more.first.flatMap(\.self) ?? ""), default: 0] += 1
+        let cells = [why, pushServices] + more.map { $0 ?? "" }
         return Entry(user: user, why: cells + Array(repeating: "", count: Self.columns.count - cells.count))
     }
 }

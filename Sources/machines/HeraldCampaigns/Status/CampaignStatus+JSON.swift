@@ -9,6 +9,7 @@ extension CampaignStatus {
         var members: [JSONValue.Member] = [
             .init("name", .string(campaign.name)), .init("state", .string(state.rawValue)),
             .init("since", .text(since?.text)), .init("by", .text(order?.by)), .init("reason", .text(reason)),
+            .init("pausedByFailures", state == .paused ? .bool(campaign.control?.isByFailures ?? false) : .null),
             .init("pauseIfFailures", campaign.control?.pauseIfFailures.map { .number($0) } ?? .null),
             .init("finished", .bool(isFinished)),
         ]
@@ -36,7 +37,9 @@ extension CampaignStatus {
                         "endedBy": progress.endedBy.map(JSONValue.string) ?? .null,
                         "silentSeconds": silence.map { .integer(Int(saturating: $0.inSeconds)) } ?? .null,
                     ]),
-                .init("userColumn", .text(progress.userColumn)),
+                .init("emptyLines", progress.emptyLines.map { .integer($0) } ?? .null),
+                .init("userColumn", .text(progress.userColumn)), .init("encoding", .text(progress.encoding)),
+                .init("delimiter", .text(progress.delimiter)),
                 .init("notifications", total.map { .integer($0) } ?? .null),
             ]
         }

@@ -150,7 +150,10 @@ package struct CampaignStatus: Sendable {
     package var perSecond: Double? {
         // What ends during a pause was in flight, and a pause says nothing of how fast it goes on.
         if state == .paused { return nil }
-        return meter?.perSecond(at: now, since: state == .running ? campaign.control?.at : nil)
+        guard state == .running else { return meter?.perSecond(at: now) }
+        // Before the publisher began, and before it was resumed, none were to come.
+        let begun = campaign.progress?.begunAt.map(WallTime.init(milliseconds:))
+        return meter?.perSecond(at: now, since: [campaign.control?.at, begun].compactMap(\.self).max())
     }
 
     /// What open notifications wait for while no outcome comes, and until when, where that is known.

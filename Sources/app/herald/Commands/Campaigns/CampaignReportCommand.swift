@@ -65,7 +65,10 @@ enum CampaignReportCommand: HeraldCommand {
             try query.context.recordReveal(campaign.name, at: SystemClock.wall().text)
         }
         let audience = try parsed[audience].map {
-            try Audience(path: $0, AudienceOptions.form(parsed), copyingInto: invocation.temporaryDirectory)
+            let form = AudienceOptions.form(parsed)
+            // Nobody is sent what it holds: an encoding that is named is taken.
+            let known = try form.continuing(campaign.progress, replacesAudience: form.encoding != nil)
+            return try Audience(path: $0, known, copyingInto: invocation.temporaryDirectory)
         }
         var run = CampaignReportRun(
             query: query, definition: definition, invocation: invocation, stop: stop,
@@ -91,6 +94,8 @@ private struct CampaignReportRun {
     var feedback: FeedbackCount?
 
     private var console: Console { invocation.console }
+    /// Between the cells of its lists.
+    private var delimiter: String { status.campaign.progress?.cellDelimiter ?? "," }
 
     /// Reads what the page says, and which failures a replay has fixed.
     mutating func read() throws {
@@ -121,11 +126,11 @@ private struct CampaignReportRun {
         var count = 0
         try write(to: path) { stream in
             var output = BufferedOutput(stream)
-            output.write(ResultRow.heading)
+            output.write(ResultRow.heading(delimiter: delimiter))
             _ = try scan("written") { result in
                 guard isAll || report.isUnreached(result) else { return }
                 count += 1
-                output.write(ResultRow.line(result))
+                output.write(ResultRow.line(result, delimiter: delimiter))
             }
             try output.finish()
         }
@@ -133,7 +138,7 @@ private struct CampaignReportRun {
     }
 
     func writeUnreached(to path: String, _ audience: Audience?) throws {
-        var list = UnreachedList(report.people)
+        var list = UnreachedList(report.people, pushServices: definition.pns)
         var others: [String] = []
         try write(to: path) { stream in
             var output = BufferedOutput(stream)
@@ -148,8 +153,8 @@ private struct CampaignReportRun {
                 others = part.others
                 for line in others { output.write(line) }
             } else {
-                output.write(UnreachedList.heading)
-                try readUnreached(&list) { output.write($0.line) }
+                output.write(UnreachedList.heading(delimiter: delimiter))
+                try readUnreached(&list) { output.write($0.line(delimiter: delimiter)) }
             }
             try output.finish()
         }

@@ -187,7 +187,8 @@ struct CampaignStartRun {
     }
 
     private func openAudience(of campaign: CampaignIndex.Campaign?) throws -> Audience {
-        let form = AudienceOptions.form(invocation.parsed).continuing(campaign?.progress)
+        let form = try AudienceOptions.form(invocation.parsed)
+            .continuing(campaign?.progress, replacesAudience: order.replacesAudience)
         let audience = try Audience(path: audiencePath, form, copyingInto: invocation.temporaryDirectory)
         if audiencePath != "-", audience.isSameFile(as: invalidFile) {
             throw invocation.parsed.mistake("--invalid-file is the audience itself")

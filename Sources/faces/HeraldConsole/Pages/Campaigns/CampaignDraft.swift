@@ -56,9 +56,10 @@ struct CampaignDraft: Sendable {
         ]
         if let outcome {
             let preview = outcome.preview
-            let hidden: Set<String> = isContentKnown ? [] : ["samples", "warnings"]
             members += [
-                .init("preview", .object(preview.shownMembers.filter { !hidden.contains($0.name) })),
+                .init(
+                    "preview",
+                    .object(preview.shownMembers.filter { isContentKnown || !Self.content.contains($0.name) })),
                 .init("standing", .words(preview.continuation?.lines ?? [])),
                 .init("duration", .string(preview.duration)), .init("continues", .bool(preview.isContinued)),
                 .init("keptInvalidLines", .integer(min(preview.audience.invalid, Self.keptInvalidLines))),
@@ -66,6 +67,16 @@ struct CampaignDraft: Sendable {
             if let typed { members.append(.init("typed", .integer(typed))) }
         }
         return JSONValue.object(members).safe
+    }
+
+    /// The members of a preview that have texts of the notifications.
+    private static let content: Set<String> = ["samples", "warnings"]
+
+    /// These members, of a preview whose message was not typed by its viewer; `nil` while the audience is read.
+    var messages: JSONValue? {
+        outcome.map { outcome in
+            JSONValue.object(outcome.preview.shownMembers.filter { Self.content.contains($0.name) }).safe
+        }
     }
 
     /// Reads the audience.

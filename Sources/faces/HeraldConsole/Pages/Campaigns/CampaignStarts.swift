@@ -1,6 +1,7 @@
 internal import HeraldCampaigns
 internal import HeraldEvents
 internal import HeraldText
+internal import HeraldTime
 internal import HeraldTools
 
 /// New campaigns: the audience is uploaded in pieces, read, and, once confirmed, published by a job.
@@ -66,6 +67,7 @@ final class CampaignStarts: Sendable {
                 drafts.drop($0.parameters[0])
                 return .json([:])
             },
+            .operate("/api/drafts/*/messages") { [self] in try messages($0) },
             .get("/api/drafts/*/invalid") { [self] in try invalidLines($0) },
             .change("/api/drafts/*/start") { [self] in try start($0) },
         ]
@@ -103,7 +105,7 @@ final class CampaignStarts: Sendable {
         let owner = request.viewer.name
         let layout = try service.layout()
         let campaign = try service.index(layout).campaign(asked.name)
-        let audienceForm = try asked.audience.continuing(campaign?.progress)
+        let audienceForm = try asked.audience(after: campaign?.progress)
         // The command names what was taken from the last start.
         let form = asked.with(userColumn: audienceForm.userColumn)
         let definition = campaign?.definition
@@ -174,6 +176,15 @@ final class CampaignStarts: Sendable {
             .init("field", .text((failure as? ToolFailure)?.kind == .unreachable ? nil : fileField)),
             .init("readings", readings.map { JSONValue.array($0).safe } ?? .null),
         ])
+    }
+
+    /// Shows the first messages of a campaign that goes on with the message that it has, after an audit record of the
+    /// viewer who sees them.
+    private func messages(_ request: ConsoleRequest) throws -> ConsoleAnswer {
+        let draft = try draft(request).draft
+        guard let messages = draft.messages else { throw Refused("the audience is still looked through", status: 409) }
+        try service.signed(by: request.viewer).recordReveal(draft.order.text.name, at: SystemClock.wall().text)
+        return .json(messages)
     }
 
     private func invalidLines(_ request: ConsoleRequest) throws -> ConsoleAnswer {

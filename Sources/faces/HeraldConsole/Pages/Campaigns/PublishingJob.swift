@@ -73,11 +73,11 @@ struct PublishingJob: Sendable {
             if let last, ContinuousClock.now - last < PublishingJob.reportPause { return }
             last = .now
             control.report(
-                Self.object(publisher.progress, publisher.wait(now: now), silence: publisher.silenceWords, news: news))
+                Self.object(publisher.progress, publisher.wait(now: now), news: news))
         }
 
         static func object(
-            _ progress: PublishProgress, _ wait: WaitingPage.Wait? = nil, silence: String? = nil, news: String? = nil
+            _ progress: PublishProgress, _ wait: WaitingPage.Wait? = nil, news: String? = nil
         ) -> JSONValue {
             let members: [JSONValue.Member] = [
                 .init("recipients", .integer(progress.recipients)),
@@ -86,7 +86,6 @@ struct PublishingJob: Sendable {
                 .init("total", .integer(progress.total)), .init("delivered", .integer(progress.outcomes.delivered)),
                 .init("failed", .integer(progress.outcomes.failed)), .init("open", .integer(progress.open)),
                 .init("waits", wait?.json.safe ?? .null),
-                .init("silence", .text(silence.map { SafeText.escaped($0) })),
                 .init("news", .text(news.map { SafeText.escaped($0) })),
             ]
             return .present(members)

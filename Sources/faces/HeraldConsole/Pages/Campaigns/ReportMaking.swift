@@ -85,17 +85,22 @@ struct ReportMaking: Sendable {
         guard let deletedCount = try results({ report.add($0) }) else { return }
         let feedback = try context.feedback(on: definition, layout, onProgress: show)
         // Only the whole report tells who was reached in the end.
-        var list = UnreachedList(report.people)
-        let all = try ListFile(ResultRow.heading, in: directory)
-        let unreached = try ListFile(UnreachedList.heading, in: directory)
+        var list = UnreachedList(report.people, pushServices: definition.pns)
+        let delimiter = status.campaign.progress?.cellDelimiter ?? ","
+        let all = try ListFile(ResultRow.heading(delimiter: delimiter), in: directory)
+        let unreached = try ListFile(UnreachedList.heading(delimiter: delimiter), in: directory)
         guard
             try results({ result in
-                try all.append(ResultRow.line(result))
-                if let entry = list.entry(result) { try unreached.append(entry.line) }
+                try all.append(ResultRow.line(result, delimiter: delimiter))
+                if let entry = list.entry(result) { try unreached.append(entry.line(delimiter: delimiter)) }
             }) != nil,
             try context.publishedUsers(
                 of: definition, layout, onProgress: show,
-                { user in if let entry = list.entry(published: user) { try unreached.append(entry.line) } })
+                { user in
+                    if let entry = list.entry(published: user) {
+                        try unreached.append(entry.line(delimiter: delimiter))
+                    }
+                })
         else { return }
         let page = ReportPage(
             status, definition, report, isRevealed: false, feedback: feedback, deletedCount: deletedCount)

@@ -84,17 +84,20 @@ struct StartForm: Codable, Sendable, Equatable {
         return order
     }
 
-    /// The format of the uploaded file; missing fields are recognised.
-    var audience: AudienceForm {
-        get throws {
-            AudienceForm(
-                delimiter: try Self.parse(delimiter, "delimiter", "comma, semicolon, tab or pipe") {
-                    AudienceDelimiter($0)
-                },
-                userColumn: given(userColumn),
-                encoding: try Self.parse(encoding, "encoding", "an encoding such as WINDOWS-1251") {
-                    AudienceEncoding($0)
-                })
+    /// The format of the uploaded file; missing fields are those of the campaign's last audience, or recognised.
+    func audience(after former: CampaignProgress?) throws -> AudienceForm {
+        let form = AudienceForm(
+            delimiter: try Self.parse(delimiter, "delimiter", "comma, semicolon, tab or pipe") {
+                AudienceDelimiter($0)
+            },
+            userColumn: given(userColumn),
+            encoding: try Self.parse(encoding, "encoding", "an encoding such as WINDOWS-1251") {
+                AudienceEncoding($0)
+            })
+        do throws(ToolFailure) {
+            return try form.continuing(former, replacesAudience: replaceAudience ?? false)
+        } catch {
+            throw FormMistake("encoding", error.description)
         }
     }
 

@@ -4,7 +4,7 @@ import { ApiError, get, leave, post, postBytes } from '../../Frame/lib/api.js';
 import { command } from '../../Frame/lib/command.js';
 import { ask, fail, say } from '../../Frame/lib/dialog.js';
 import { facts, h, replace, table } from '../../Frame/lib/dom.js';
-import { check, field, mark, unmark } from '../../Frame/lib/form.js';
+import { check, field, mark, revealButton, unmark } from '../../Frame/lib/form.js';
 import { count, duration, percent, prose } from '../../Frame/lib/format.js';
 import { pause, settled } from '../../Frame/lib/live.js';
 import { go } from '../../Frame/lib/place.js';
@@ -64,7 +64,7 @@ function form(name, choices, result, app, state) {
       try {
         await preview(event.target, result, app, state);
       } catch (error) {
-        if (!state.isLeft) replace(result, mark(event.target, error) ? null : fail(new Error(inForm(error.message))));
+        if (!state.isLeft) replace(result, mark(event.target, { field: error.field, reason: inForm(error.reason ?? '') }) ? null : fail(new Error(inForm(error.message))));
       }
       submit.disabled = false;
     },
@@ -74,7 +74,7 @@ function form(name, choices, result, app, state) {
     `CSV with a header, or JSON lines; at most ${count(Math.floor(choices.uploadLimit / 1048576))} MiB. herald campaign start takes larger ones.`),
   h('div', { class: 'grid' },
     field('userColumn', 'Column with the users', { placeholder: 'user', list: 'columns' }, columnHint(name, [])), columns,
-    field('encoding', 'Encoding', { placeholder: 'UTF-8' }, 'Empty: UTF-8; else it shows how the file may read.'),
+    field('encoding', 'Encoding', { placeholder: name ? '' : 'UTF-8' }, name ? 'Empty: as at the last start, or UTF-8.' : 'Empty: UTF-8; else it shows how the file may read.'),
     field('delimiter', 'Between columns', { placeholder: 'comma, semicolon, tab, pipe' }, 'Empty: what the first line shows.'),
     field('maxInvalid', 'Allow invalid lines up to', { placeholder: '1%' }, 'With more of them, of 20 lines or more, it asks whether they are left out.')),
   h('div', {}, h('label', { for: 'message' }, 'Message'), h('textarea', { id: 'message', required: !name, 'aria-describedby': 'message-hint' }),
@@ -173,9 +173,10 @@ const replacing = 'Another audience takes the place of the one that this campaig
 /** The command's options in a text, as the form names them. */
 export function inForm(text) {
   const names = {
-    'add --replace-audience': `tick “${replacing}”`, '--max-invalid': '“Allow invalid lines up to”', '--user-column': '“Column with the users”', '--rate': '“Recipients a second”', '--ramp': '“Begin with”',
+    'leave out --encoding': 'leave “Encoding” empty', '--encoding': '“Encoding”', '--pause-if-failures': '“Pause if more fail than”', 'add --replace-audience': `tick “${replacing}”`, '--max-invalid': '“Allow invalid lines up to”', '--user-column': '“Column with the users”', '--rate': '“Recipients a second”', '--ramp': '“Begin with”',
   };
-  return Object.entries(names).reduce((said, [option, name]) => said.replaceAll(option, name), text);
+  return Object.entries(names).reduce((said, [option, name]) => said.replaceAll(option, name), text)
+    .replace(/resume it first with: herald campaign resume \S+/, 'resume it first on its page');
 }
 
 function voided() {
@@ -312,8 +313,7 @@ function draw(answer, filled, result, app, state) {
     facts(expected(answer)),
     (answer.standing ?? []).map((sentence) => h('p', {}, prose(`${sentence}.`))),
     found.kept && h('p', { class: 'badge warn' }, `${inForm(found.kept.join(' and '))} of the first start ${found.kept.length === 1 ? 'stays' : 'stay'}.`),
-    (found.warnings ?? []).map((warning) => h('p', { class: 'badge warn' }, warning)),
-    found.samples?.length > 0 && [phones(found.samples[0]), table(firstMessages(found.samples))],
+    found.samples ? messages(found) : unseen(answer),
     found.invalid > 0 && table({
       caption: 'The first invalid lines', columns: [{ title: 'Row' }, { title: 'Why' }],
       rows: found.invalidLines.map((line) => [line.row === line.line ? count(line.row) : `${count(line.row)} (line ${count(line.line)})`, line.reason]),
@@ -321,6 +321,19 @@ function draw(answer, filled, result, app, state) {
     found.invalid > 0 && h('p', {}, invalidLines(answer)),
     command(answer.command), startButton(answer, filled, result, app, state)));
   heading.focus();
+}
+
+/** What looks like a mistake, and the first messages. */
+function messages({ warnings = [], samples }) {
+  return [warnings.map((warning) => h('p', { class: 'badge warn' }, warning)), samples.length > 0 && [phones(samples[0]), table(firstMessages(samples))]];
+}
+
+/** Where the message was not typed, an offer to show the first ones: they tell whether the file is read right. */
+function unseen(answer) {
+  const problem = h('div', {});
+  const part = h('div', {}, h('p', { class: 'badge warn' }, 'The first messages are hidden, because the message was not typed here. Look at them before you start: they show how the file is read.'), problem);
+  part.append(revealButton(problem, `/api/drafts/${answer.draft}/messages`, undefined, (_, shown) => replace(part, messages(shown))));
+  return part;
 }
 
 /** The table of the first messages, with a column for each part that one of them has. */
@@ -339,6 +352,16 @@ function invalidLines(answer) {
     found.invalid > answer.keptInvalidLines ? `Save the first ${count(answer.keptInvalidLines)} invalid lines` : 'Save the invalid lines');
 }
 
+/** What is asked before a start; one that notifies nobody anew is for what else the form says. */
+export function question({ toNotify: left, invalid, pns }) {
+  if (left === 0) return { title: 'Everybody is published. Go on with what the form says?', confirm: 'Go on', body: 'Nobody is notified again. A new limit of failures holds from now on.' };
+  const lines = invalid === 1 ? 'this invalid line' : `these ${count(invalid)} invalid lines`;
+  return {
+    title: invalid > 0 ? `Leave ${lines} out and notify the other ${left === 1 ? 'one' : count(left)}?` : `Notify ${count(left)} ${left === 1 ? 'recipient' : 'recipients'}?`,
+    confirm: `Notify ${count(left)}`, body: `${count(left * pns.length)} notifications go to ${pns.join(' and ')}. Pause stops the rest at once; what is delivered is delivered.`,
+  };
+}
+
 function startButton(answer, filled, result, app, state) {
   const { preview: found } = answer;
   if (found.recipients === 0) return h('p', { class: 'error' }, 'The audience has no recipients.');
@@ -346,21 +369,15 @@ function startButton(answer, filled, result, app, state) {
   const start = h('button', {
     type: 'button', class: 'primary',
     onclick: async () => {
-      const left = found.toNotify;
-      const people = `${count(left)} ${left === 1 ? 'recipient' : 'recipients'}`;
-      const lines = found.invalid === 1 ? 'this invalid line' : `these ${count(found.invalid)} invalid lines`;
-      const isSure = await ask({
-        title: found.invalid > 0 ? `Leave ${lines} out and notify the other ${left === 1 ? 'one' : count(left)}?` : `Notify ${people}?`, confirm: `Notify ${count(left)}`, type: answer.typed,
-        body: [h('p', {}, `${count(left * found.pns.length)} notifications go to ${found.pns.join(' and ')}. Pause stops the rest at once; what is delivered is delivered.`),
-          found.invalid > 0 && h('p', {}, invalidLines(answer))],
-      });
+      const { body, ...words } = question(found);
+      const isSure = await ask({ ...words, type: answer.typed, body: [h('p', {}, body), found.invalid > 0 && h('p', {}, invalidLines(answer))] });
       if (!isSure) return;
       try {
         const begun = await post(`/api/drafts/${answer.draft}/start`, {
           typed: answer.typed, hash: answer.hash, leavesOut: found.invalid > 0, form: asked(filled, state.uploaded?.key ?? ''),
         });
         [state.uploaded, state.draft] = [null, null];
-        say(`Campaign ${begun.campaign} is started.`);
+        say(`Campaign ${begun.campaign} ${answer.continues ? 'goes on' : 'is started'}.`);
         go(`/campaigns/${encodeURIComponent(begun.campaign)}`);
       } catch (error) {
         result.append(fail(error));

@@ -111,7 +111,7 @@ function standing(answer, campaign) {
       campaign.startedAt && h('p', { class: 'muted' }, 'Started ', time(campaign.startedAt), ` by ${campaign.startedBy} · ${campaign.pns.join(', ')} · ${campaign.topic}`,
         campaign.expiresAt && [' · expires ', time(campaign.expiresAt)]),
       picture(parts(answer, campaign)), figures(answer, campaign), services(campaign), h('p', {}, pace(answer, campaign)),
-      waiting(answer, campaign), campaign.rampWait && h('p', {}, prose(sentence(campaign.rampWait.sentence)))),
+      campaign.pausedByFailures && byFailures(campaign), waiting(answer, campaign), campaign.rampWait && h('p', {}, prose(sentence(campaign.rampWait.sentence)))),
     campaign.feedback && feedback(campaign.feedback, campaign.outcomes.delivered),
     publisher(answer, campaign),
     answer.deleted > 0 && h('p', { class: 'muted' }, `${count(answer.deleted)} results, of this campaign or others, were deleted before they could be counted; what they said shows as waiting.`),
@@ -207,6 +207,18 @@ function waiting(answer, campaign) {
   return words && h('p', { class: 'waits' }, prose(words), answer.trouble && [' ', h('a', { href: '/' }, 'See the verdict'), '.']);
 }
 
+/** What to do about a campaign that Herald has paused, because its notifications fail. */
+function byFailures({ name, publishedAll }) {
+  const failures = h('a', { href: link('/failures', { where: `campaign = '${name}'` }) }, 'their dead letters');
+  const again = h('a', { href: link('/campaigns', { new: name }) }, 'start it again');
+  return h('div', { class: 'advice' }, h('p', {}, 'Herald has paused it, because too many of its notifications fail. What to do:'), h('ol', {},
+    h('li', {}, 'See why they fail, in the backend’s words: ', failures, '.'),
+    h('li', {}, 'If the message, the audience or the backend is wrong: have the backend repaired and resume it, or cancel it.'),
+    h('li', {}, 'If so many may fail, as with an old audience: resume it, and at once ', again,
+      ' with the same audience and a higher share under “Pause if more fail than”. Resume alone goes on, and pauses it again when as many fail.',
+      publishedAll && ' Nobody is notified twice, even if all are published.')));
+}
+
 /** The permanent note about an audience that was replaced. */
 export function replaced(former) {
   return ` Another audience since ${moment(former.at)} by ${former.by}: ${count(former.unpublished)} of ${count(former.recipients)} were not published by then.`;
@@ -278,6 +290,12 @@ function orderButtons(name, app, problem) {
   };
 }
 
+/** What has become of an order: what was done, because the campaign's own state (running, stopped) is said beside it. */
+export function ordered(order, { changed, is }) {
+  const done = { pause: 'paused', resume: 'resumed', finish: 'finished', cancel: 'cancelled' }[order];
+  return changed ? `The campaign is ${done}.` : `The campaign was ${order === 'finish' ? done : is} already.`;
+}
+
 async function give(order, name, problem) {
   delete problem.dataset.from;
   replace(problem);
@@ -291,8 +309,7 @@ async function give(order, name, problem) {
   });
   if (!reason) return;
   const answer = await post(`${place}/${order}`, { reason: typeof reason === 'string' ? reason : undefined });
-  const state = order === 'finish' ? 'finished' : answer.is;
-  say(answer.changed ? `The campaign is ${state}.` : `The campaign was ${state} already.`);
+  say(ordered(order, answer));
 }
 
 // MARK: Its jobs in this console
@@ -304,10 +321,14 @@ export function ofCampaign(jobs, name) {
 
 const isAtWork = ({ state }) => state === 'running' || state === 'stopping';
 
+// The campaign's own section says it: what outcomes wait for, a pause, a step.
+const toldAbove = new Set(['campaign-paused', 'ramp-step', 'next-turn', 'last-outcomes']);
+
 /** What its publisher waits for, where the campaign's own section does not say it. */
-function waits(progress) {
-  const told = ['campaign-paused', 'ramp-step', 'next-turn'].includes(progress?.waits?.reason);
-  return told ? null : progress?.waits?.sentence ?? progress?.silence ?? null;
+export function waits(progress) {
+  const wait = progress?.waits;
+  if (!wait || toldAbove.has(wait.reason)) return null;
+  return wait.reason === 'open-outcomes' ? `It publishes more once outcomes come: ${count(progress.open)} are open, as many as may be` : wait.sentence;
 }
 
 function jobSection(job, app, problem) {

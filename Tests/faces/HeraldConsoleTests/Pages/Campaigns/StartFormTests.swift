@@ -96,6 +96,22 @@ struct StartFormTests {
         #expect(error?.field == name, "\(String(describing: error))")
     }
 
+    @Test("Another encoding than the campaign's is a mistake of its field")
+    func encoding() throws {
+        let text = """
+            {"recipients":1,"encoding":"WINDOWS-1252","published":1,"repeats":0,"invalid":0,"isComplete":false,"at":0,
+            "by":"ann","outcomes":{},"resultOffsets":{}}
+            """
+        let former = try JSONDecoder().decode(CampaignProgress.self, from: Data(text.utf8))
+        let error = #expect(throws: FormMistake.self) {
+            try form { $0.encoding = "MACINTOSH" }.audience(after: former)
+        }
+        #expect(error?.field == "encoding")
+        #expect(try form().audience(after: former).formerEncoding?.name == "WINDOWS-1252")
+        let replacing = form { ($0.encoding, $0.replaceAudience) = ("MACINTOSH", true) }
+        #expect(try replacing.audience(after: former).encoding?.name == "MACINTOSH")
+    }
+
     @Test("A share without its % is told so")
     func percent() throws {
         for change: (inout StartForm) -> Void in [{ $0.maxInvalid = "5" }, { $0.pauseIfFailures = "5" }] {
@@ -186,9 +202,12 @@ struct StartFormTests {
 
     @Test("A message that was not typed here is not in the preview")
     func masked() async throws {
-        let object = try #require(try await draft("user\nann\n", message: nil).value?.json)
+        let draft = try #require(try await draft("user\nann\n", message: nil).value)
+        let object = draft.json
         #expect(object["preview"]?["recipients"] == 1 && object["typed"] == nil)
         #expect(!object.compact.contains("Secret"))
+        // It is shown on request, which the audit has.
+        #expect(draft.messages?.compact == #"{"samples":[{"user":"ann","message":"Secret"}]}"#)
     }
 
     @Test("The job of a campaign shows its command to every viewer, without the message")

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { moment, count as number } from '#console/Frame/lib/format.js';
-import { columnHint, columnsOf, contentOf, dataOf, expected, firstMessages, inForm } from '#console/Pages/Campaigns/campaign-form.js';
+import { columnHint, columnsOf, contentOf, dataOf, expected, firstMessages, inForm, question } from '#console/Pages/Campaigns/campaign-form.js';
 import { contentFacts } from '#console/Frame/lib/vocabulary.js';
-import { added, atWork, causes, listNotes, ofCampaign, pace, parts, replaced, serviceRows, waitWords } from '#console/Pages/Campaigns/campaigns.js';
+import { added, atWork, causes, listNotes, ofCampaign, ordered, pace, parts, replaced, serviceRows, waits, waitWords } from '#console/Pages/Campaigns/campaigns.js';
 import { shown } from '#console/Pages/Campaigns/phones.js';
 import { sent, table } from '../../Frame/table.mjs';
 
@@ -44,6 +44,17 @@ table('A campaign without outcomes says what it waits for', waitWords, [
   [{}, { state: 'running', waits: { for: 'trouble', sentence: 'No worker runs' } }, 'It waits: no worker runs.'],
   [{}, { state: 'running', waits: { for: 'suspended', count: 40, until: 'noon' } }, 'It goes on: 40 suspended notifications are called again by noon.'],
   [{}, { state: 'running', waits: { for: 'retries', count: 1, until: 'noon' } }, 'It waits: 1 notification retries, the next at noon.'],
+]);
+
+table('What outcomes wait for is said once, by the campaign itself', waits, [
+  [undefined, null], [{}, null], [{ waits: { reason: 'last-outcomes', sentence: 'It waits for the last 9 outcomes.' } }, null],
+  [{ open: 10000, waits: { reason: 'open-outcomes', sentence: 'x' } }, 'It publishes more once outcomes come: 10\u202f000 are open, as many as may be'],
+  [{ waits: { reason: 'rate', sentence: 'It waits for its rate.' } }, 'It waits for its rate.'],
+]);
+
+table('An order says what was done, and not how the campaign stands', ordered, [
+  ['resume', { changed: true, is: 'running' }, 'The campaign is resumed.'], ['pause', { changed: false, is: 'paused' }, 'The campaign was paused already.'],
+  ['finish', { changed: true, is: 'running' }, 'The campaign is finished.'], ['cancel', { changed: true, is: 'cancelled' }, 'The campaign is cancelled.'],
 ]);
 
 const silent = (state, silentSeconds) => ({ state, publisher: { by: 'ann', silentSeconds } });
@@ -105,6 +116,8 @@ table('A phone shows title, text and the host of the picture', shown, [
 ]);
 
 table('A refusal names the fields of the form', inForm, [
+  ['campaign alt is paused (x); resume it first with: herald campaign resume alt', 'campaign alt is paused (x); resume it first on its page'],
+  ['as MACINTOSH; leave out --encoding, or add --replace-audience', 'as MACINTOSH; leave “Encoding” empty, or tick “Another audience takes the place of the one that this campaign had, which its page says for ever”'],
   ['allow more with --max-invalid', 'allow more with “Allow invalid lines up to”'], ['--rate 100/s', '“Recipients a second” 100/s'],
 ]);
 
@@ -134,6 +147,11 @@ test('A preview counts a notification for each push service', () => {
   assert.deepEqual(expected({ preview: { ...preview, ramp: undefined } }).map(([name]) => name),
     ['Recipients', 'Repeats', 'Invalid lines', 'Notifications', 'Topic', 'Longest message']);
 });
+
+table('The question before a start has its numbers, and asks for no 0', (preview) => question({ pns: ['apns', 'gcm'], ...preview }).title, [
+  [{ toNotify: 1, invalid: 0 }, 'Notify 1 recipient?'], [{ toNotify: 1500, invalid: 1 }, 'Leave this invalid line out and notify the other 1\u202f500?'],
+  [{ toNotify: 0, invalid: 3 }, 'Everybody is published. Go on with what the form says?'],
+]);
 
 table('A replaced audience is named permanently', replaced, [
   [{ at: '2026-11-21T08:40:26.000Z', by: 'ann@web1', recipients: 15000, unpublished: 6356 },
