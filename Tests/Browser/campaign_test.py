@@ -190,6 +190,15 @@ class CampaignTest(ConsoleTest):
         self.browser.wait_for_text("Hi Ева")
         self.upload("cyrillic", more, encoding="cp1251", Encoding="MACINTOSH")
         self.browser.wait_for_text("Encoding: the campaign's audience was read as WINDOWS-1251")
+        # Where the message is kept, the first messages show on request how the file is read.
+        self.browser.open(self.fixture, "/campaigns?new=cyrillic")
+        self.browser.the("input[type=file]", "Audience").send_keys(str(self.fixture.directory / "cyrillic.csv"))
+        self.browser.press("Upload and preview")
+        self.browser.wait_for_text("The first messages are hidden")
+        self.assertNotIn("Hi Ева", self.browser.text())
+        self.assert_accessible()
+        self.browser.press("Reveal (goes into the audit)")
+        self.browser.wait_for_text("Hi Ева")
 
     def test_people_are_added(self):
         """People added to the audience of a finished campaign are notified, and its page says so"""
