@@ -396,7 +396,7 @@ struct CampaignMachineTests {
         #expect(publisher.done.filter { $0 == "retries" }.count == 6)
         #expect(publisher.done.filter { $0 == "workers" }.count == 1)
         #expect(
-            publisher.machine.waiting(now: bench.moment)?.phrase.hasSuffix("2 of 3 open are retrying; no worker runs")
+            publisher.machine.waiting(now: bench.moment)?.phrase.hasSuffix("2 of 3 open are retrying; no worker runs.")
                 == true)
         bench.outcomes = ["delivered": 1]
         bench.pass(0, publisher)

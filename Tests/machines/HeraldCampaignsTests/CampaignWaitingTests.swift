@@ -81,7 +81,7 @@ struct CampaignWaitingTests {
         #expect(step == .init(number: 1, size: 2, of: .recipients, .mostlyOpen))
         #expect(outcomes == .init(open: 2))
         bench.pass(60_000, publisher)
-        #expect(Self.reason(publisher, bench)?.phrase.hasSuffix("; no outcome for 61 s: no worker runs") == true)
+        #expect(Self.reason(publisher, bench)?.phrase.hasSuffix("; no outcome for 61 s: no worker runs.") == true)
     }
 
     @Test("One recipient that keeps failing holds a step until the moment that the reason names")

@@ -316,8 +316,8 @@ struct CampaignStatusTests {
         }
         #expect(
             retrying?.hasSuffix("s: 6 000 of 6 010 open are retrying; 10 are suspended") == true, "\(retrying ?? "")")
-        let absent = words(60) { ($0.isAsked, $0.trouble) = (true, "No worker runs in the group herald: it waits") }
-        #expect(absent?.hasSuffix("s: no worker runs in the group herald: it waits") == true)
+        let absent = words(60) { ($0.isAsked, $0.trouble) = (true, "No worker runs in the group herald: it waits.") }
+        #expect(absent?.hasSuffix("s: no worker runs in the group herald: it waits.") == true)
         #expect(
             words(60) { $0.isAsked = true }?.hasSuffix("s: workers run; herald doctor says whether they deliver")
                 == true)
