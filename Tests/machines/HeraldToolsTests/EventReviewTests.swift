@@ -141,7 +141,7 @@ struct EventReviewTests {
     @Test(
         "An error message names the place of the mistake",
         arguments: [
-            (#""id":"i","user":"a b","pns":"apns""#, "user holds a space (U+0020) as character 2, which"),
+            (#""id":"i","user":"a b","pns":"apns""#, "user holds a space (U+0020) as character 2; a user has only"),
             (#""id":"i","user":"u","pns":"apns,gcm""#, "several are an array, as [\"apns\", \"gcm\"]"),
             (#""id":"","user":"u","pns":"apns""#, "id is empty; it has to have 1 to 128 characters"),
             (#""id":"\#(String(repeating: "i", count: 129))","user":"u","pns":"apns""#, "id is too long; it has"),
