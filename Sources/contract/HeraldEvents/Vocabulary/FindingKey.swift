@@ -153,7 +153,8 @@ extension FindingKey {
         case .offsetsPassedOver: row(.warn, "Offsets were passed over", alert: "HeraldOffsetsPassedOver")
 
         case .topicsDrift:
-            row(.warn, "Topics differ from the settings", "run `herald topics apply`", ["herald", "topics", "apply"],
+            row(
+                .warn, "Topics differ from the settings", "run `herald topics apply`", ["herald", "topics", "apply"],
                 alert: "HeraldTopicsDrift")
 
         case .noWorker:
