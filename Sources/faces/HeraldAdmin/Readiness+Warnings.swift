@@ -57,14 +57,16 @@ extension Readiness {
     }
 
     var refused: Finding? {
-        let topics = report.lanes.flatMap(\.refusedRecords)
-        guard let first = topics.max(by: { $0.since < $1.since }), let topic = first.topic else { return nil }
-        let count = report.waiting(for: .recordRefused)
+        let refused = report.lanes.flatMap(\.refusedRecords)
+        guard let first = refused.min(by: { $0.since < $1.since }) else { return nil }
+        let topics = Set(refused.map(\.topic)).sorted()
+        let count = refused.reduce(0) { $0 + $1.events }
         let (wait, theirs) = count == 1 ? ("event waits", "it") : ("events wait", "theirs")
         return Finding(
             .recordRefused,
-            "\(count) \(wait), because \(topic) does not take a record of \(theirs) (\(first.text))", place: [topic],
-            step: "\(first.remedy ?? ""). They are offered again by themselves, and all others continue",
+            "\(count) \(wait), because \(topics.joined(separator: ", ")) \(topics.count == 1 ? "does" : "do") not take a record "
+                + "of \(theirs) (\(first.text))", place: topics, since: first.since,
+            step: "\(first.remedy). They are offered again by themselves, and all others continue",
             numbers: ["events": count])
     }
 

@@ -199,10 +199,10 @@ struct ReadinessTests {
         let report = Reports.ready { report in
             report.cluster.lagPerSecond = 100
             report.lanes[0].commitTrouble = .init(since: Self.now.advanced(by: .seconds(-60)), text: "NO")
-            report.lanes[0].waiting = Array(repeating: 0, count: WaitReason.Kind.allCases.count)
-            report.lanes[0].waiting[Int(WaitReason.Kind.recordRefused.rawValue)] = 2
             report.lanes[0].refusedRecords = [
-                .init(since: Self.now, text: "NO", remedy: "look at its settings", topic: "results")
+                .init(
+                    topic: "results", events: 2, since: WallTime(milliseconds: 0), text: "NO",
+                    remedy: "look at its settings")
             ]
         }
         let page = String(decoding: StatusPage(report, now: Self.now).readyz.body, as: UTF8.self)

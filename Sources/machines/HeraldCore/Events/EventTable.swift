@@ -28,6 +28,8 @@ struct EventTable: ~Copyable, Sendable {
     private(set) var waitingCount = 0
     /// The number of settled events that are left out of transactions for a while.
     private(set) var refusedCount = 0
+    /// The number of events of which a record was refused for its own sake, also while they are tried again.
+    private var culpritCount = 0
     private(set) var bytes = 0
     /// The same by the class of the sources: all retries, and each request topic.
     private(set) var bytesByClass = [0]
@@ -253,6 +255,7 @@ extension EventTable {
         slots[place].failures.removeAll(keepingCapacity: true)
         slots[place].open = PushServiceSet()
         slots[place].callsOut = 0
+        if slots[place].refusals > 0 { culpritCount -= 1 }
         slots[place].refusals = 0
         bytes -= slots[place].bytes
         bytesByClass[Int(slots[place].callClass)] -= slots[place].bytes
@@ -330,10 +333,18 @@ extension EventTable {
     /// Sets the place of the topic that refused its record.
     mutating func setRefusing(_ slot: Int32, _ topic: Int) { slots[Int(slot)].refusingTopic = topic }
 
-    /// Counts a refusal for the event's own sake; returns the number of earlier ones.
+    /// Counts a refusal for the event's own sake; returns the number of refusals.
     mutating func countRefusal(_ slot: Int32) -> Int64 {
+        if slots[Int(slot)].refusals == 0 { culpritCount += 1 }
         slots[Int(slot)].refusals += 1
         return slots[Int(slot)].refusals
+    }
+
+    /// How many events wait because the topic of a place refuses a record for its own sake, from the first refusal until
+    /// they are durable.
+    var culprits: [Int: Int] {
+        guard culpritCount > 0 else { return [:] }
+        return slots.filter { $0.refusals > 0 }.reduce(into: [:]) { $0[$1.refusingTopic, default: 0] += 1 }
     }
 
     /// Tries an event with a refused record again.

@@ -224,6 +224,12 @@ extension Engine {
         refusals.first.map { (topic(at: $0.topic), $0.since) }
     }
 
+    /// How many events wait because a topic refuses a record of theirs for its own sake, by topic; an event is counted from
+    /// the first refusal until its outcome is durable, also while it is tried again.
+    public var refusedEvents: [String: Int] {
+        Dictionary(uniqueKeysWithValues: events.culprits.map { (topic(at: $0.key), $0.value) })
+    }
+
     /// The topics of the records in the transaction: a broker that allows one of them not does not say which.
     public var topicsInTransaction: Set<String> {
         var topics: Set<String> = []

@@ -90,7 +90,10 @@ extension Lane {
 
     private func noteRefusal(of id: ProductionID, _ error: KafkaError) {
         guard let production = engine.production(id) else { return }
-        recordRefusals[engine.topic(of: production)] = RecordRefusal(error, at: io.now.monotonic)
+        let topic = engine.topic(of: production)
+        // The episode began with the first of the events that are refused still.
+        let since = engine.refusedEvents[topic].flatMap { _ in recordRefusals[topic]?.since }
+        recordRefusals[topic] = RecordRefusal(error, since: since ?? io.now.wall)
     }
 
     /// The topic that accepts no records, and why.
@@ -167,13 +170,14 @@ extension Lane {
 
 /// The reason why a topic refuses a record, and the remedy.
 struct RecordRefusal {
-    /// The time of the latest refusal.
-    let at: MonotonicTime
+    /// The time of the first refusal of those that last.
+    let since: WallTime
+    /// Why the latest was refused.
     let text: String
     let remedy: String
 
-    init(_ error: KafkaError, at moment: MonotonicTime) {
-        at = moment
+    init(_ error: KafkaError, since moment: WallTime) {
+        since = moment
         text = error.kind == .tooLarge ? "it is too large for its topic: max.message.bytes" : error.words
         remedy =
             switch error.code {

@@ -108,11 +108,12 @@ extension Lane {
         return places
     }
 
-    private var refusedRecords: [LaneReport.Trouble] {
-        let place = Int(WaitReason.Kind.recordRefused.rawValue)
-        guard engine.refusingTopic == nil, waiting.indices.contains(place), waiting[place] > 0 else { return [] }
-        return recordRefusals.sorted { $0.key < $1.key }.map { topic, refusal in
-            LaneReport.Trouble(since: refusal.at, text: refusal.text, remedy: refusal.remedy, topic: topic)
+    private var refusedRecords: [LaneReport.RefusedRecords] {
+        guard engine.refusingTopic == nil else { return [] }
+        return engine.refusedEvents.sorted { $0.key < $1.key }.compactMap { topic, events in
+            recordRefusals[topic].map {
+                .init(topic: topic, events: events, since: $0.since, text: $0.text, remedy: $0.remedy)
+            }
         }
     }
 

@@ -65,7 +65,7 @@ public struct LaneReport: Sendable {
     /// Since when the brokers refuse its records, and what they say.
     public var refusal: Trouble?
     /// The topics that do not take single records, while events wait for that; empty while a topic takes none at all.
-    public var refusedRecords: [Trouble] = []
+    package var refusedRecords: [RefusedRecords] = []
     /// What keeps it out of its group.
     public var groupObstacle: GroupObstacle?
     /// How the brokers make its clients wait, for a quota.
@@ -91,6 +91,18 @@ public struct LaneReport: Sendable {
         public var topic: String?
         /// Whether no broker answered, which is no refusal.
         package var isSilence = false
+    }
+
+    /// Events that wait because a topic does not take a record of theirs, while it takes others.
+    package struct RefusedRecords: Sendable, Equatable {
+        package var topic: String
+        /// How many events.
+        package var events: Int
+        /// Since when there has been one.
+        package var since: WallTime
+        /// Why the latest was refused, in one line.
+        package var text: String
+        package var remedy: String
     }
 
     /// A partition about which the brokers did not answer.

@@ -158,6 +158,8 @@ struct EngineTooLargeTests {
                 }
             }
             pauses.append(harness.time - left)
+            // Also while it is tried again.
+            #expect(harness.engine.refusedEvents == ["notifications.dead-letter": 1])
             try refuse(harness)
         }
         #expect(pauses == [1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000, 60_000])
