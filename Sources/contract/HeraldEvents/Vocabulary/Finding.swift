@@ -44,7 +44,7 @@ package struct Finding: Sendable, Equatable {
         let entry = key.entry
         self.init(
             key: key.rawValue, entry.severity, title: title ?? entry.title, what, place: place, since: since,
-            step: step ?? entry.step, command: entry.command, section: entry.section, numbers: numbers)
+            step: step ?? entry.step, command: entry.command(for: place), section: entry.section, numbers: numbers)
     }
 
     /// An outage, by its word in logs and metrics.
@@ -87,12 +87,6 @@ package struct Finding: Sendable, Equatable {
     package var sentence: String { "\(Self.capital(what)): \(step)." }
 
     package var stepSentence: String { Self.capital(step) + "." }
-
-    /// Has the command name the push service that it is about, the first of several, in place of `PNS`.
-    package mutating func name(pushServices: [String]) {
-        guard let first = pushServices.first else { return }
-        command = command.map { $0 == "PNS" ? first : $0 }
-    }
 
     private static func capital(_ text: String) -> String { text.prefix(1).uppercased() + text.dropFirst() }
 }

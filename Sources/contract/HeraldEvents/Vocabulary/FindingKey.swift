@@ -60,6 +60,9 @@ extension FindingKey {
         package var alert: String?
         /// The section of docs/RUNBOOK.md, as its anchor: the alert's, or its own.
         package var section: String
+
+        /// The command with the first of the push services that it is about in place of `PNS`.
+        func command(for place: [String]) -> [String] { command.map { $0 == "PNS" ? place.first ?? $0 : $0 } }
     }
 
     private static let doctor = ["herald", "doctor", "--only", "kafka"]

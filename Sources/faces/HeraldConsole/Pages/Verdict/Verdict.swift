@@ -35,11 +35,11 @@ struct ToldFinding: Sendable, Equatable {
     ///
     /// - Parameter about: what tells it from others of its kind, such as a campaign's name.
     init(
-        _ key: FindingKey, title: String? = nil, _ what: String, about: String? = nil, since: WallTime? = nil,
-        waiting: Int64? = nil, step: String? = nil
+        _ key: FindingKey, title: String? = nil, _ what: String, place: [String] = [], about: String? = nil,
+        since: WallTime? = nil, waiting: Int64? = nil, step: String? = nil
     ) {
         self.init(
-            Finding(key, title: title, what, since: since, step: step),
+            Finding(key, title: title, what, place: place, since: since, step: step),
             key: about.map { "\(key.rawValue) \($0)" }, waiting: waiting)
     }
 
@@ -137,6 +137,8 @@ struct FindingClock: Sendable {
         if let since = former.since, since <= told.finding.since ?? since {
             (dated.finding.since, dated.isSinceBound) = (since, former.isSinceBound)
         }
+        // What stands with its cause for a while goes on under its own name afterwards.
+        dated.consequences = told.consequences.map { date($0, now) }
         entries[told.key] = Entry(since: dated.finding.since, isSinceBound: dated.isSinceBound, seen: now)
         return dated
     }

@@ -49,7 +49,7 @@ extension VerdictRules {
             first.what = services.compactMap { name in holds.first { $0.place == [name] }?.what }.joined(
                 separator: "; ")
         }
-        return [ToldFinding(first)]
+        return [ToldFinding(first, waiting: waiting)]
     }
 
     /// What Kafka shows of calls that fail, where no worker's word is known.
@@ -62,10 +62,9 @@ extension VerdictRules {
             var told = ToldFinding(
                 trouble.isDead ? .pushServiceFailing : .callsFail,
                 title: trouble.isDead ? Self.deliverNothing(trouble.services) : nil,
-                "the last \(count) for \(Self.listed(trouble.services)); not known from workers",
-                since: trouble.isDead ? trouble.pattern.first : nil)
+                "the last \(count) for \(Self.listed(trouble.services)); not known from workers", place: trouble.services,
+                since: trouble.isDead ? trouble.pattern.first : nil, waiting: waiting)
             if isOfCampaign { told.finding.severity = .warn }
-            told.finding.name(pushServices: trouble.services)
             told.traits = trouble.pattern.phrases(without: trouble.services.count == 1 ? .service : nil)
             told.isSinceBound = trouble.isDead && trouble.isSinceBound
             return told
@@ -125,9 +124,8 @@ extension VerdictRules {
         }
         guard !concerned.isEmpty else { return nil }
         let rate = trouble.key == Self.throttled.key ? rate(concerned.map(\.service)) : ""
-        var told = ToldFinding(trouble.key, words(concerned, trouble) + rate)
-        told.finding.name(pushServices: concerned.map(\.service))
-        return told
+        return ToldFinding(
+            trouble.key, words(concerned, trouble) + rate, place: concerned.map(\.service), waiting: waiting)
     }
 
     /// `25 % of apns's calls fail`, `60 to 75 % of the calls for apns, gcm and wns fail, the last 12 s ago`.
@@ -171,9 +169,8 @@ extension VerdictRules {
                         since: since)
                 }
                 ?? ToldFinding(
-                    .pushServiceFailing, title: Self.deliverNothing(services), words, since: since,
-                    step: warnings.first?.step)
-            told.finding.name(pushServices: services)
+                    .pushServiceFailing, title: Self.deliverNothing(services), words, place: services, since: since,
+                    waiting: waiting, step: warnings.first?.step)
             // Several have something in common only if that is the same.
             let why = Set(services.map { situation.deadPatterns[$0]?.phrases(without: .service) ?? [] })
             told.traits = why.count == 1 ? why.first ?? [] : []

@@ -53,7 +53,7 @@ struct VerdictRules {
     var observation: GroupObservation? {
         if case .known(let observation) = situation.group { observation } else { nil }
     }
-    private var waiting: Int64? { situation.group.observation?.waiting }
+    var waiting: Int64? { situation.group.observation?.waiting }
     private var isGroupEmpty: Bool { observation?.members.isEmpty == true }
     /// Whether nothing takes events at all, for a reason that is found elsewhere.
     private var isStandingStill: Bool { isInOutage || (isGroupEmpty && !isAnyReady) }
@@ -228,7 +228,8 @@ struct VerdictRules {
             // A worker that says the same says nothing new.
             return [
                 isAnyReady
-                    ? ToldFinding(.consoleBrokers, reason) : ToldFinding(.brokersUnreachable, reason, waiting: waiting)
+                    ? ToldFinding(.consoleBrokers, reason, waiting: waiting)
+                    : ToldFinding(.brokersUnreachable, reason, waiting: waiting)
             ]
         case .tooFewBrokers(let reason, _):
             let others = isAnyReady ? "; workers say that they deliver" : ""
@@ -275,14 +276,15 @@ struct VerdictRules {
             findings.insert(
                 ToldFinding(
                     .partitionsWithoutLeader,
-                    "\(leaderless.names) \(leaderless.count == 1 ? "has" : "have") no leader"), at: 0)
+                    "\(leaderless.names) \(leaderless.count == 1 ? "has" : "have") no leader", waiting: waiting), at: 0)
         }
         guard observation.isStable else {
             guard !isGroupEmpty else { return findings }
             let name = SafeText.escaped(observation.name)
             return findings + [
                 ToldFinding(
-                    .rebalance, "the group \(name) moves its partitions (\(SafeText.escaped(observation.state)))")
+                    .rebalance, "the group \(name) moves its partitions (\(SafeText.escaped(observation.state)))",
+                    waiting: waiting)
             ]
         }
         let orphans = observation.partitions.filter { !$0.hasMember && $0.lag > 0 }
@@ -331,7 +333,7 @@ struct VerdictRules {
 
     private var secrecy: [ToldFinding] {
         guard case .untold(let reason, _) = situation.group else { return [] }
-        return [ToldFinding(.groupUntold, reason)]
+        return [ToldFinding(.groupUntold, reason, waiting: waiting)]
     }
 
     // MARK: Lag
@@ -354,7 +356,6 @@ struct VerdictRules {
         var causes = causes
         if let first = causes.firstIndex(where: { Self.tellsLag.contains(FindingKey(rawValue: $0.finding.key)) }) {
             causes[first].finding.what += "; its consequence: \(growth.what)"
-            causes[first].waiting = causes[first].waiting ?? waiting
         }
         return causes.contains(where: isCauseOfLag) ? causes : causes + [tell(growth)]
     }

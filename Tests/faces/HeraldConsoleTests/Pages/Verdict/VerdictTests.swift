@@ -932,8 +932,7 @@ struct VerdictTests {
         let same = Verdict.folded([refused, told(.topicsDrift, "notifications.results")])
         #expect(same.map(\.key) == ["records-refused"] && same[0].consequences.map(\.key) == ["topics-drift"])
         #expect(Verdict.folded([refused, told(.topicsDrift, "notifications")]).count == 2)
-        var finding = Finding(.callsFail, "what")
-        finding.name(pushServices: ["wns", "gcm"])
+        let finding = Finding(.callsFail, "what", place: ["wns", "gcm"])
         #expect(finding.command.contains("wns") && !finding.command.contains("PNS"))
     }
 
@@ -966,6 +965,26 @@ struct VerdictTests {
         #expect(look(Self.minutesAgo(9), 0) == Self.minutesAgo(9))
         #expect(look(Self.minutesAgo(1), 2) == Self.minutesAgo(9), "of a worker that was started later")
         #expect(look(nil, 4) == Self.minutesAgo(9))
+    }
+
+    @Test("keeps the beginning of what stood with a cause for a while, and of copies that are missing again after a moment")
+    func episodes() {
+        var clock = FindingClock()
+        let well = Verdict(first: Self.told("delivering", .good, "Delivering"))
+        let copies = Verdict(first: ToldFinding(.copiesMissing, "broker 2 is silent"))
+        var few = Verdict(first: ToldFinding(.tooFewBrokers, "brokers 2, 3 are silent"))
+        few.first.consequences = [ToldFinding(.rebalance, "the group moves its partitions")]
+        func look(_ verdict: Verdict, _ seconds: Int64) -> WallTime? {
+            clock.date(verdict, now: Self.now.advanced(by: seconds * .seconds(1))).first.finding.since
+        }
+        _ = look(well, 0)
+        let begun = Self.now.advanced(by: .seconds(100))
+        #expect(look(copies, 100) == begun)
+        _ = look(well, 104)
+        #expect(look(copies, 130) == begun, "one episode")
+        for seconds in stride(from: Int64(132), to: 260, by: 2) { _ = look(few, seconds) }
+        let rebalance = Verdict(first: ToldFinding(.rebalance, "the group moves its partitions"))
+        #expect(look(rebalance, 262) == Self.now.advanced(by: .seconds(132)))
     }
 
     private static func told(
