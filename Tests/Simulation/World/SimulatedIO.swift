@@ -33,7 +33,7 @@ extension SimulatedIO {
     }
 
     func use(_ settings: LaneSettings) {}
-    func redact(_ detail: String, hiding message: RawSpan) -> String { detail }
+    func redact(_ detail: String, hiding text: RawSpan, named name: String) -> String { detail }
     func credentialsRefused(sentAt: MonotonicTime, isInOutage: Bool) {}
 
     func announce(_ notice: Notice, outage: Outage?) {}

@@ -154,8 +154,9 @@ struct LaneTests {
         fixture.turn(after: .milliseconds(10))
         let detail = try #require(fixture.io.producedHeaders.last?["herald-detail"])
         #expect(
-            detail == "HTTP 503: busy without 'hello' without 'a title' without 'shop://1' without 'https://a/b' "
-                + "without 'order-17' without '9988'")
+            detail == "HTTP 503: busy without message 'hello' without title 'a title' without link 'shop://1' "
+                + "without image 'https://a/b' "
+                + "without data 'order-17' without data '9988'")
     }
 
     @Test("A call without an answer counts as a failed one")

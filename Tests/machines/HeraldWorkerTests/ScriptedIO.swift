@@ -224,7 +224,9 @@ final class ScriptedIO: LaneIO {
     }
 
     func use(_ settings: LaneSettings) { note("up to \(settings.connectionLimit) connections") }
-    func redact(_ detail: String, hiding message: RawSpan) -> String { "\(detail) without '\(text(message))'" }
+    func redact(_ detail: String, hiding hidden: RawSpan, named name: String) -> String {
+        "\(detail) without \(name) '\(text(hidden))'"
+    }
 
     func credentialsRefused(sentAt: MonotonicTime, isInOutage: Bool) {
         note("credentials refused at \(sentAt.nanoseconds / 1_000_000), holding: \(isInOutage)")

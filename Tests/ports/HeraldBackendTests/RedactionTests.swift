@@ -59,7 +59,7 @@ struct RedactionTests {
             (#"bad: say "hi" & <b>"#, "bad: (the message)"),
         ])
     func escapedMessage(line: String, expected: String) {
-        #expect(Redaction.hiding(message: Array(#"say "hi" & <b>"#.utf8).span.bytes, in: line) == expected)
+        #expect(Redaction.hiding(Array(#"say "hi" & <b>"#.utf8).span.bytes, in: line) == expected)
     }
 
     @Test(
@@ -73,12 +73,19 @@ struct RedactionTests {
         ])
     func message(line: String, expected: String) {
         let message = Array("Your code\n is 123456".utf8)
-        #expect(Redaction.hiding(message: message.span.bytes, in: line) == expected)
+        #expect(Redaction.hiding(message.span.bytes, in: line) == expected)
+    }
+
+    @Test("Another text is replaced by its own name")
+    func title() {
+        let title = Array("Your parcel".utf8)
+        #expect(
+            Redaction.hiding(title.span.bytes, named: "title", in: "too long: Your parcel") == "too long: (the title)")
     }
 
     @Test("A message of three characters stays, and one of four does not")
     func shortMessage() {
-        #expect(Redaction.hiding(message: Array("the".utf8).span.bytes, in: "not the one") == "not the one")
-        #expect(Redaction.hiding(message: Array("pssst".utf8).span.bytes, in: "not pssst") == "not (the message)")
+        #expect(Redaction.hiding(Array("the".utf8).span.bytes, in: "not the one") == "not the one")
+        #expect(Redaction.hiding(Array("pssst".utf8).span.bytes, in: "not pssst") == "not (the message)")
     }
 }

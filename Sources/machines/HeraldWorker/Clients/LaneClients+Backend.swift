@@ -30,8 +30,8 @@ extension LaneClients {
         if let text = calls.takeIgnoredRetryAfter() { troubles.ignoredRetryAfter(text, now: now.monotonic) }
     }
 
-    func redact(_ detail: String, hiding message: RawSpan) -> String {
-        Redaction.hiding(message: message, in: detail)
+    func redact(_ detail: String, hiding text: RawSpan, named name: String) -> String {
+        Redaction.hiding(text, named: name, in: detail)
     }
 
     func credentialsRefused(sentAt: MonotonicTime, isInOutage: Bool) {

@@ -53,17 +53,19 @@ extension Lane {
         return record.withValue { value in
             guard let value else { return detail }
             return engine.withSlot(slot.index) { slot in
-                let detail = io.redact(detail, hiding: slot.event.bytes(of: slot.event.message, value: value))
+                let message = slot.event.bytes(of: slot.event.message, value: value)
+                let detail = io.redact(detail, hiding: message, named: "message")
                 let content = slot.event.content(in: value)
                 let texts = content.fields.fields.reduce(detail) { detail, field in
                     switch field {
-                    case .title, .link, .image: io.redact(detail, hiding: content.bytes(of: field))
+                    case .title, .link, .image:
+                        io.redact(detail, hiding: content.bytes(of: field), named: field.rawValue)
                     case .data, .badge, .sound, .category: detail
                     }
                 }
                 return (0..<content.dataCount).reduce(texts) { detail, index in
                     Self.isHidden(content.dataText(index))
-                        ? io.redact(detail, hiding: content.dataText(index)) : detail
+                        ? io.redact(detail, hiding: content.dataText(index), named: ContentField.data.rawValue) : detail
                 }
             }
         }

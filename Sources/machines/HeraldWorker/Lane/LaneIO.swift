@@ -127,8 +127,8 @@ package protocol LaneIO: AnyObject {
         _ token: CallToken, now: Moment, event: borrowing DecodedEvent, value: RawSpan, traceparent: [UInt8])
     /// Calls `body` with every call that has ended.
     func answers(_ body: (CallToken, inout EndedCall) -> Void)
-    /// A backend's answer, without the message that was sent.
-    func redact(_ detail: String, hiding message: RawSpan) -> String
+    /// A backend's answer, without a text that was sent: the message, or another by its name.
+    func redact(_ detail: String, hiding text: RawSpan, named name: String) -> String
     /// Notes a refused call that began at this moment, during an outage because of credentials or not.
     func credentialsRefused(sentAt: MonotonicTime, isInOutage: Bool)
     /// Renews the credentials: ``LaneMessage/credentialsRenewed``.

@@ -63,14 +63,16 @@ public struct Redaction: Sendable {
         return result + rest
     }
 
-    /// The line with a mark in place of the message, or of as much of it as is there.
-    public static func hiding(message: RawSpan, in line: String) -> String {
+    /// The line with a mark in place of a text of the notification, or of as much of it as is there.
+    ///
+    /// - Parameter name: the text's, for the mark: `(the message)`.
+    public static func hiding(_ text: RawSpan, named name: String = "message", in line: String) -> String {
         var escaped: [UInt8] = []
-        JSONText.appendString(message, to: &escaped)
-        // A backend that repeats the request's body repeats the message as JSON writes it.
+        JSONText.appendString(text, to: &escaped)
+        // A backend that repeats the request's body repeats the text as JSON writes it.
         let asJSON = OneLine.text(String(decoding: escaped.dropFirst().dropLast(), as: UTF8.self))
-        return [asJSON, OneLine.text(message)].compactMap(\.self)
-            .reduce(line) { hiding($1, as: "(the message)", in: $0) }
+        return [asJSON, OneLine.text(text)].compactMap(\.self)
+            .reduce(line) { hiding($1, as: "(the \(name))", in: $0) }
     }
 
     /// The line with a mark in place of a text, which is one line itself.
