@@ -78,6 +78,8 @@ struct PublisherFaultTests {
         arguments: [
             (#","imageUrl":"https://a/b""#, true), (#","deep_link":"shop://1""#, true), (#","notification":{}"#, true),
             (#","aps":{"alert":"m"}"#, true), (#","options":{"title":"t"}"#, true), (#","order":17"#, false),
+            (#","pic_url":"https://a/b""#, true), (#","urlImageString":"https://a/b""#, true),
+            (#","big-picture":"https://a/b""#, true), (#","icon":"i""#, false), (#","__________________u":1"#, false),
             (#","title":"t","data":{"imageUrl":"https://a/b"}"#, false), (#","options":{"priority":"high"}"#, false),
         ])
     func foreignFields(more: String, isFault: Bool) throws {

@@ -57,6 +57,7 @@ struct CommandLineParserTests {
     @Test(
         "A mistake is explained, with a suggestion when one is near",
         arguments: [
+            (["send", "--recipient", "x"], "unknown option --recipient; did you mean --user?"),
             (["send", "--pms", "x"], "unknown option --pms; did you mean --pns?"),
             (["send", "--usr=CANARY"], "unknown option --usr; did you mean --user?"),
             (["sned"], "unknown command \"sned\"; did you mean send?"), (["topics", "aply"], "did you mean apply?"),

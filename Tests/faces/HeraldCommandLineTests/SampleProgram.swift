@@ -3,6 +3,7 @@ import HeraldCommandLine
 /// A small program that uses every kind of declaration.
 enum SampleProgram {
     static let user = CommandOption.required("user", .text("USER"), "Whom to notify; it's the key.")
+        .called(["recipient"])
     static let services = CommandOption.optional(
         "pns", .commaSeparated("NAMES").completing(["apns", "gcm", "wns"]), "Push services.")
     static let count = CommandOption.standard("count", short: "n", .wholeNumber(1...9), default: "3", "How many.")

@@ -9,6 +9,7 @@ enum SendCommand: HeraldCommand {
     private static let user = CommandOption.optional("user", .text("USER"), "Whom to notify.")
     private static let pushServices = CommandOption.optional("pns", .pushServices, "The push services to send to.")
     private static let message = CommandOption.optional("message", .text("TEXT"), "The message.")
+        .withForeignNames
     private static let id = CommandOption.optional(
         "id", .text("ID"), "The idempotency key without user and push service; a random one when it is left out.")
     private static let toSelf = CommandOption.flag(

@@ -106,25 +106,6 @@ enum EventField: Int, CaseIterable {
     }
 }
 
-extension EventField {
-    /// Whether other interfaces call a part of a notification so, in the object in which the message stands.
-    @inline(never)
-    static func isForeign(_ name: RawSpan) -> Bool {
-        let names: [StaticString] =
-            switch name.byteCount {
-            case 3: ["aps", "url"]
-            case 4: ["apns"]
-            case 7: ["android", "webpush", "picture", "heading"]
-            case 8: ["imageUrl", "imageURL", "deepLink", "deeplink", "headline"]
-            case 9: ["image_url", "deep_link"]
-            case 11: ["clickAction"]
-            case 12: ["click_action", "notification"]
-            default: []
-            }
-        return names.contains { name.hasSameBytes(as: $0) }
-    }
-}
-
 /// Which fields an object can have; all others in it are unknown and ignored.
 struct EventFieldSet {
     private var bits: UInt32 = 0

@@ -52,7 +52,7 @@ extension RecordDecoder {
                 if field != .data, fields.contains(.appData) { tokens.keepContent(at: start) }
             }
             guard let field, fields.contains(field) else {
-                if field == nil, fields.contains(.appData), EventField.isForeign(reader.bytes.extracting(key.range)) {
+                if field == nil, fields.contains(.appData), ForeignNames.isCertain(reader.bytes.extracting(key.range)) {
                     event.hasForeignFields = true
                 }
                 continue

@@ -68,9 +68,10 @@ package struct CommandLineParser {
         let name = String(text.prefix { $0 != "=" })
         let attached = text.firstIndex(of: "=").map { String(text[text.index(after: $0)...]) }
         guard let option = find({ $0.name == name }) else {
-            let known = path.options.map(\.name)
-            let message = "unknown option --\(SafeText.escaped(name))" + hint(for: name, in: known, prefix: "--")
-            throw UsageError(message, command: path.name)
+            let plain = name.lowercased().filter { $0 != "-" && $0 != "_" }
+            let meant = path.options.first { $0.foreignNames.contains(plain) }?.name ?? name
+            let hint = hint(for: meant, in: path.options.map(\.name), prefix: "--")
+            throw UsageError("unknown option --\(SafeText.escaped(name))" + hint, command: path.name)
         }
         try accept(option, as: "--\(option.name)", attached: attached)
     }

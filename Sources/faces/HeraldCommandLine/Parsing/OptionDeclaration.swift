@@ -24,6 +24,8 @@ package struct OptionDeclaration: DeclaredOption {
     package private(set) var group: String?
     /// Whether it is accepted without effect here, so that help lists it only with `--settings`.
     package private(set) var isUnused: Bool
+    /// What it is called elsewhere, in small letters without dashes: a hint at it, and no name of it.
+    package private(set) var foreignNames: [String] = []
 
     /// An option; commands use the factories of ``CommandOption``.
     package init(
@@ -57,6 +59,13 @@ package struct OptionDeclaration: DeclaredOption {
         return copy
     }
 
+    /// The same option with names that others have for it.
+    package func called(_ names: [String]) -> Self {
+        var copy = self
+        copy.foreignNames = names
+        return copy
+    }
+
     package var value: ValueTraits? {
         switch form {
         case .flag: nil
@@ -73,6 +82,9 @@ package struct CommandOption<Value: Sendable>: DeclaredOption {
 }
 
 extension CommandOption {
+    /// The same option with names that others have for it; see ``OptionDeclaration/foreignNames``.
+    package func called(_ names: [String]) -> Self { Self(declaration: declaration.called(names), read: read) }
+
     package static func flag(_ name: String, short: Character? = nil, _ summary: String) -> Self where Value == Bool {
         Self(declaration: OptionDeclaration(name, short: short, form: .flag, summary), read: { !$0.isEmpty })
     }

@@ -127,42 +127,15 @@ struct EventMember: Sendable {
 
     let name: String
     let place: Place
-    /// What other interfaces call it, in small letters without separators.
-    let synonyms: [String]
 
-    private init(_ name: String, _ place: Place, _ synonyms: String = "") {
-        self.name = name
-        self.place = place
-        self.synonyms = synonyms.split(separator: " ").map(String.init)
+    static let all =
+        at(.identity, "id source time")
+        + at(.event, "user message pns campaign expiresAt notBefore options title link image data badge sound category")
+        + at(.options, "pushType priority collapseId") + at(.envelope, "specversion type data data_base64 traceparent")
+
+    private static func at(_ place: Place, _ names: String) -> [Self] {
+        names.split(separator: " ").map { Self(name: String($0), place: place) }
     }
-
-    static let all: [Self] = [
-        .init("id", .identity, "eventid messageid msgid notificationid uuid"),
-        .init("source", .identity, "sender from"),
-        .init("time", .identity, "timestamp createdat occurredat"),
-        .init("user", .event, "userid uid username to recipient recipients receiver users"),
-        .init("message", .event, "msg text body content alert"),
-        .init("pns", .event, "platform platforms pushservice pushservices provider channel service"),
-        .init("campaign", .event, "campaignid campaignname"),
-        .init("expiresAt", .event, "ttl timetolive expiry expires expiration expiresin validuntil deadline"),
-        .init("notBefore", .event, "sendat sendafter deliverat deliverafter scheduledat scheduledfor delay"),
-        .init("options", .event),
-        .init("title", .event, "heading headline"),
-        .init("link", .event, "deeplink url uri href clickaction actionurl targeturl"),
-        .init("image", .event, "imageurl picture pictureurl photo icon largeicon bigpicture mediaurl"),
-        .init("data", .event, "customdata extras appdata userinfo"),
-        .init("badge", .event, "badgecount badgenumber"),
-        .init("sound", .event, "soundname ringtone"),
-        .init("category", .event, "channelid androidchannelid clickcategory"),
-        .init("pushType", .options, "apnspushtype"),
-        .init("priority", .options),
-        .init("collapseId", .options, "collapsekey apnscollapseid"),
-        .init("specversion", .envelope),
-        .init("type", .envelope),
-        .init("data", .envelope),
-        .init("data_base64", .envelope),
-        .init("traceparent", .envelope),
-    ]
 
     /// Whether a name is nearly this one: in other letters, with other separators, or with a slip or two.
     func isNear(_ other: String) -> Bool {
@@ -171,6 +144,11 @@ struct EventMember: Sendable {
         // Short words have too many neighbours, and `type` is no slip of `time`.
         guard name.count > 4 || name == "user", other.count < 64 else { return false }
         return Suggestion.distance(Array(own), Array(other)) <= (name.count > 6 ? 2 : 1)
+    }
+
+    /// Whether other interfaces call it so, in small letters without separators.
+    func isCalled(_ other: String) -> Bool {
+        place != .envelope && ForeignNames.names(of: name).contains(other)
     }
 
     /// In small letters, without separators.
@@ -258,7 +236,7 @@ extension EventReview {
             }
             let meant =
                 candidates.first { $0.member.isNear(name) }
-                ?? candidates.first { $0.member.synonyms.contains(EventMember.plain(name)) }
+                ?? candidates.first { $0.member.isCalled(EventMember.plain(name)) }
             if let advice = Self.platformObjects[name] {
                 return "\(name)\(place) is no field and is ignored: \(advice)"
             }

@@ -7,9 +7,10 @@ import HeraldTime
 import HeraldTools
 
 enum PublishCommand: HeraldCommand {
-    static let user = CommandOption.optional("user", .text("USER"), "Whom to notify.")
+    static let user = CommandOption.optional("user", .text("USER"), "Whom to notify.").withForeignNames
     static let pushServices = CommandOption.optional("pns", .pushServices, "The push services, separated by commas.")
     static let message = CommandOption.optional("message", .text("TEXT"), "The message's text.")
+        .withForeignNames
     static let id = CommandOption.optional(
         "id", .text("ID"),
         "The event's id, random if not given; with --file the prefix of ids of lines that have none.")
