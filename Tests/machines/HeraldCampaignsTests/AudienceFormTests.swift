@@ -92,7 +92,19 @@ struct PreviewRefusalTests {
         defer { file.remove() }
         var order = CampaignOrder(text: try AudienceFile.text(message), topic: "bulk")
         if let maxInvalid { order.maxInvalid = maxInvalid }
-        return CampaignPreview(order, try file.preview(message), definition: nil)
+        return CampaignPreview(order, try file.preview(message), of: nil)
+    }
+
+    @Test("Of a campaign that goes on all stays that no option changes, its limit of failures too")
+    func kept() throws {
+        let file = try AudienceFile("user\nann")
+        defer { file.remove() }
+        var order = CampaignOrder(text: try AudienceFile.text("Hi"), topic: "bulk")
+        let preview = CampaignPreview(order, try file.preview("Hi"), of: Samples.campaign())
+        #expect(preview.kept == ["--pause-if-failures 5%"] && preview.pauseIfFailures == 0.05)
+        order.pauseIfFailures = 0.1
+        let changed = CampaignPreview(order, try file.preview("Hi"), of: Samples.campaign())
+        #expect(changed.kept.isEmpty && changed.pauseIfFailures == 0.1)
     }
 
     @Test("More than a hundredth of invalid lines stops a start, unless more are allowed")
@@ -120,7 +132,7 @@ struct PreviewRefusalTests {
             defer { file.remove() }
             var order = CampaignOrder(text: try AudienceFile.text("Hi"), topic: "bulk")
             (order.rate, order.expiresIn) = (rate, expiresIn)
-            return CampaignPreview(order, try file.preview("Hi"), definition: nil).warnings
+            return CampaignPreview(order, try file.preview("Hi"), of: nil).warnings
         }
         let late = try warnings(2, .seconds(20))
         #expect(
@@ -137,7 +149,7 @@ struct PreviewRefusalTests {
         let file = try AudienceFile(text)
         defer { file.remove() }
         let order = CampaignOrder(text: try AudienceFile.text("Hi {{name}}"), topic: "bulk")
-        let warnings = CampaignPreview(order, try file.preview("Hi {{name}}"), definition: nil).warnings
+        let warnings = CampaignPreview(order, try file.preview("Hi {{name}}"), of: nil).warnings
         #expect(
             warnings == [
                 "2 recipients have what a database or spreadsheet writes for nothing in \"name\", the first in line 2: "

@@ -286,7 +286,12 @@ struct ReportTests {
     @Test("Failures are counted by reason, status and push service, the most frequent first, in bounded memory")
     func failures() throws {
         var report = CampaignReport(Samples.definition(), now: Self.now)
-        for _ in 0..<3 { report.add(try Samples.result("dead-lettered", reason: "rejected", status: 400)) }
+        for number in 0..<3 {
+            var rejected = try Samples.result("dead-lettered", reason: "rejected", status: 400)
+            rejected.detail = "no device \(number)"
+            report.add(rejected)
+        }
+        #expect(report.sortedFailures.compactMap { report.details[$0.failure] } == ["no device 0"])
         report.add(try Samples.result("dead-lettered", pns: nil, reason: "invalid"))
         report.add(try Samples.result("expired", pns: "gcm"))
         report.add(try Samples.result("delivered", pns: "gcm"))
@@ -384,11 +389,12 @@ struct ReportTests {
         result.id = "=cmd|' /C calc'!A0"
         result.user = "@\u{1B}[2J\u{202E},\"x\"\r\n"
         result.pushService = "+1"
+        result.detail = "=unknown \"token\""
         let line = ResultRow.line(result, delimiter: ",")
         #expect(
             line.hasPrefix(
                 "'=cmd|' /C calc'!A0,\"'@\\u{1B}[2J\\u{202E},\"\"x\"\"\\r\\n\",'+1,dead-lettered,rejected,400,"))
-        #expect(line.hasSuffix("notifications.bulk/0/1\r\n") && line.filter { $0 == "\r\n" }.count == 1)
-        #expect(ResultRow.heading(delimiter: ";").split(separator: ";").count == 11)
+        #expect(line.hasSuffix("notifications.bulk/0/1,\"'=unknown \"\"token\"\"\"\r\n") && line.filter { $0 == "\r\n" }.count == 1)
+        #expect(ResultRow.heading(delimiter: ";").split(separator: ";").count == 12)
     }
 }

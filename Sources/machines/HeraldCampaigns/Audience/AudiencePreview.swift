@@ -147,7 +147,7 @@ package struct AudiencePreview: Sendable {
         // A field that the texts have twice counts once.
         for (index, found) in reader.doubts.enumerated()
         where !reader.doubts[..<index].contains(where: { $0.field == found.field && $0.doubt == found.doubt }) {
-            note(found.doubt, template.names[found.field], reader, in: reader.texts[found.part])
+            note(found.doubt, template.fields.names[found.field], reader, in: reader.texts[found.part])
         }
     }
 

@@ -21,9 +21,11 @@ package final class RecipientReader {
     private let form: EventForm
     private let maximumEventBytes: Int
     private let users: UserRule
-    /// Checks the events that have more than a message.
+    /// Checks what events have beside the message.
     private let decoder: RecordDecoder
     private var decoded = DecodedEvent()
+    /// Whether what is beside the message keeps its rules, for all recipients.
+    private var isContentRight: Bool
     /// The audience's lines, of which the present item is one.
     private(set) var lines: AudienceReader
 
@@ -49,9 +51,10 @@ package final class RecipientReader {
         decoder = RecordDecoder(
             pushServices: try PushServices(names: campaign.pushServices), maxEventBytes: campaign.maximumEventBytes,
             users: users)
+        isContentRight = template.parts.count == 1
         texts = Array(repeating: [], count: template.parts.count)
         lines = try AudienceReader(
-            audience, fields: template.names, isOptional: template.isOptional, place: template.place(using:))
+            audience, fields: template.fields.names, isOptional: template.fields.isOptional, place: template.place(using:))
     }
 
     /// Goes on to the next line that is not empty.
@@ -90,7 +93,12 @@ package final class RecipientReader {
         guard event.count <= maximumEventBytes else {
             return .invalid("its event has \(event.count) bytes; limits.eventBytes allows \(maximumEventBytes)")
         }
-        if template.parts.count > 1, let failure = decode() { return .invalid(failure.detail) }
+        if !isContentRight {
+            // As a worker will.
+            let failure = decoder.failure(of: event, isCloudEvent: false, into: &decoded)
+            if let failure { return .invalid(failure.detail) }
+            isContentRight = template.hasConstantContent
+        }
         return .recipient
     }
 
@@ -111,14 +119,6 @@ package final class RecipientReader {
         return content
     }
 
-    /// Reads the event as a worker will.
-    private func decode() -> DecodingFailure? {
-        let event = event
-        return decoder.decode(
-            topicKind: .request, topic: "unpublished", partition: 0, offset: 0, value: event.span.bytes,
-            headers: HeaderList(), into: &decoded)
-    }
-
     private func problem(in place: ContentTemplate.Place, _ number: Int) -> String? {
         let text = texts[number]
         switch place {
@@ -129,7 +129,7 @@ package final class RecipientReader {
             guard text.isEmpty, let empty = doubts.first(where: { $0.part == number }) else {
                 return problem(inText: text, place.name)
             }
-            return "the \(place.name) is empty; {{\(template.names[empty.field])|}} leaves it out for who has none"
+            return "the \(place.name) is empty; {{\(template.fields.names[empty.field])|}} leaves it out for who has none"
         }
     }
 

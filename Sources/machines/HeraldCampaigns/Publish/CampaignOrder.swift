@@ -76,18 +76,20 @@ package struct CampaignOrder: Sendable {
 
     /// Makes sure that the campaign of this name is the one that is meant, and can be published.
     ///
-    /// - Parameter campaign: what is known of it; `nil` when nothing is.
-    package func check(against campaign: CampaignIndex.Campaign?) throws {
+    /// - Parameters:
+    ///   - campaign: what is known of it; `nil` when nothing is.
+    ///   - mayBePaused: whether it may be paused, because it is resumed before it is published.
+    package func check(against campaign: CampaignIndex.Campaign?, mayBePaused: Bool = false) throws {
         guard let campaign else { return }
         let name = campaign.name
         switch campaign.state {
         case .cancelled:
             throw ToolFailure("campaign \(name) was cancelled, which is for ever; start another one under a new name")
-        case .paused:
+        case .paused where !mayBePaused:
             let reason = campaign.control?.reason.map { " (\($0))" } ?? ""
             throw ToolFailure(
-                "campaign \(name) is paused\(reason); resume it first with: herald campaign resume \(name)")
-        case .running: break
+                "campaign \(name) is paused\(reason); resume it first with: herald campaign resume \(name); then start it again")
+        case .running, .paused: break
         }
         guard let definition = campaign.definition else { return }
         var differences: [String] = []

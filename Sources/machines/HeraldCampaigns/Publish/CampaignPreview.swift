@@ -1,3 +1,4 @@
+internal import HeraldEvents
 package import HeraldText
 internal import HeraldTime
 internal import HeraldTools
@@ -12,24 +13,33 @@ package struct CampaignPreview: Sendable {
     package let rate: Double?
     /// The sizes of the ramp's steps.
     package let ramp: [Int]
+    /// The share of failed outcomes above which it pauses itself; `nil` for none.
+    package let pauseIfFailures: Double?
     /// Whether the campaign was started before.
     package let isContinued: Bool
+    /// Whether it is paused now, and has to be resumed before.
+    package let isPaused: Bool
     /// What stays as it was at the first start because no option changes it, as options: `--ramp 1,10,100`.
     package let kept: [String]
     /// What a start of a campaign that is known comes to; `nil` for a new one, or before Kafka was asked.
     package var continuation: CampaignContinuation?
 
-    /// - Parameter definition: of a campaign that goes on; `nil` for a new one.
-    package init(_ order: CampaignOrder, _ audience: AudiencePreview, definition: CampaignDefinition?) {
+    /// - Parameter campaign: one that may go on; `nil` for a new one.
+    package init(_ order: CampaignOrder, _ audience: AudiencePreview, of campaign: CampaignIndex.Campaign?) {
         self.order = order
         self.audience = audience
+        let (definition, former) = (campaign?.definition, campaign?.control?.pauseIfFailures)
         rate = order.rate ?? definition?.rate
         ramp = order.ramp ?? definition?.ramp ?? []
+        pauseIfFailures = order.pauseIfFailures ?? former
         isContinued = definition != nil
-        kept =
-            (order.rate == nil ? definition?.rate.map { ["--rate \(CampaignWords.rate($0))"] } ?? [] : [])
-            + (order.ramp == nil
-                ? definition?.ramp.map { ["--ramp \($0.map(String.init).joined(separator: ","))"] } ?? [] : [])
+        isPaused = campaign?.state == .paused
+        let options = [
+            order.rate == nil ? definition?.rate.map { "--rate \(CampaignWords.rate($0))" } : nil,
+            order.ramp == nil ? definition?.ramp.map { "--ramp \($0.map(String.init).joined(separator: ","))" } : nil,
+            order.pauseIfFailures == nil ? former.map { "--pause-if-failures \(ShareText.text($0))" } : nil,
+        ]
+        kept = options.compactMap(\.self)
     }
 
     /// How many recipients would be notified: of a campaign that goes on, those who are left.
@@ -180,6 +190,7 @@ package struct CampaignPreview: Sendable {
             .init("userColumn", .string(audience.reading.userColumn)),
             .init("toNotify", .integer(toNotify)),
         ]
+        if isPaused { members.append(.init("isPaused", .bool(true))) }
         if let refusal { members.append(.init("refusal", .string(refusal))) }
         if !kept.isEmpty { members.append(.init("kept", .array(kept.map { .string($0) }))) }
         if let continuation {
@@ -198,7 +209,7 @@ package struct CampaignPreview: Sendable {
         if let limit = order.expiresIn {
             members.append(.init("expiresInSeconds", .integer(Int(saturating: limit.inSeconds))))
         }
-        if let share = order.pauseIfFailures { members.append(.init("pauseIfFailures", .number(share))) }
+        if let share = pauseIfFailures { members.append(.init("pauseIfFailures", .number(share))) }
         if !ramp.isEmpty { members.append(.init("ramp", .array(ramp.map { .integer($0) }))) }
         if let seconds { members.append(.init("seconds", .integer(seconds))) }
         return members

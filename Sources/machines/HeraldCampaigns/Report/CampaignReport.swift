@@ -27,6 +27,8 @@ package struct CampaignReport: Sendable {
     /// How often something failed in which way; replays aside.
     package private(set) var failures: [Failure: Int] = [:]
     package private(set) var otherFailures = 0
+    /// What was said of the first failure of each way, in the backend's words where it was called.
+    package private(set) var details: [Failure: String] = [:]
     /// The calls that were made, as far as results say it.
     package private(set) var attempts = 0
     /// Whom the backend has taken a notification for, on one push service at least, a replay's too.
@@ -93,6 +95,7 @@ package struct CampaignReport: Sendable {
             otherFailures += outcomes
         } else {
             failures[failure, default: 0] += outcomes
+            if details[failure] == nil { details[failure] = result.detail }
         }
     }
 

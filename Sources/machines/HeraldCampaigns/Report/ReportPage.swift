@@ -229,6 +229,7 @@ package struct ReportPage: Sendable {
                 failure.status.map { "\($0)" } ?? "", HTMLText.escaped(failure.pushService ?? "all"),
                 CampaignWords.number(count),
                 CampaignWords.share(count, of: all), Self.bar(count, of: most),
+                report.details[failure].map { HTMLText.escaped($0) } ?? "",
             ]
         }
         if report.otherFailures > 0 {
@@ -236,14 +237,14 @@ package struct ReportPage: Sendable {
                 [
                     "all others", "", "", CampaignWords.number(report.otherFailures),
                     CampaignWords.share(report.otherFailures, of: all),
-                    Self.bar(report.otherFailures, of: most),
+                    Self.bar(report.otherFailures, of: most), "",
                 ])
         }
         guard !rows.isEmpty else { return "<h2>Failures</h2>\n<p>Nothing has failed.</p>" }
         return """
             <h2>Failures</h2>
-            <p>As events were published first, before any replay.</p>
-            \(Self.table(["reason", "status", "push service", "count", "share", ""], rows, numbers: [1, 3, 4]))
+            <p>As events were published first, before any replay. The first of each kind has its detail: what the backend said.</p>
+            \(Self.table(["reason", "status", "push service", "count", "share", "", "detail"], rows, numbers: [1, 3, 4]))
             """
     }
 

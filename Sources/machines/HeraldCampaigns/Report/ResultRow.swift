@@ -7,7 +7,7 @@ package enum ResultRow {
         CSVText.line(
             [
                 "id", "user", "pns", "outcome", "reason", "status", "attempts", "firstAttemptAt", "completedAt",
-                "replays", "origin",
+                "replays", "origin", "detail",
             ], delimiter: delimiter)
     }
 
@@ -15,7 +15,7 @@ package enum ResultRow {
         let cells: [String?] = [
             result.id, result.user, result.pushService, result.outcome.rawValue, result.reason?.rawValue,
             result.status.map { "\($0)" }, result.attempts.map { "\($0)" }, result.firstAttemptAt?.text,
-            result.completedAt.text, "\(result.replays)", result.origin.description,
+            result.completedAt.text, "\(result.replays)", result.origin.description, result.detail,
         ]
         return CSVText.line(cells.map { $0 ?? "" }, delimiter: delimiter)
     }

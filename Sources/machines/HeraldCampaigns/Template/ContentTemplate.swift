@@ -56,7 +56,7 @@ package struct ContentTemplate: Sendable, Equatable {
     package struct Part: Sendable, Equatable {
         package let place: Place
         let template: MessageTemplate
-        /// Of each field of the template its number in ``ContentTemplate/names``.
+        /// Of each field of the template its number in ``ContentTemplate/fields``.
         fileprivate let fields: [Int]
 
         /// Appends the text; see ``MessageTemplate/render(into:onEmpty:append:)``.
@@ -71,10 +71,8 @@ package struct ContentTemplate: Sendable, Equatable {
     package let content: CampaignContent
     /// The message, and behind it the others, members of data last.
     private(set) var parts: [Part] = []
-    /// The fields that it uses, each once, in the order of their first use.
-    package private(set) var names: [String] = []
-    /// Of each of them whether every use says what takes its place.
-    package private(set) var isOptional: [Bool] = []
+    /// The fields that it uses.
+    package private(set) var fields = TemplateFields()
 
     /// The message as it is written.
     package var message: String { parts[0].template.text }
@@ -112,16 +110,9 @@ package struct ContentTemplate: Sendable, Equatable {
     }
 
     private mutating func add(_ place: Place, _ template: MessageTemplate) {
-        let fields = zip(template.names, template.isOptional).map { name, isOptional in
-            if let known = names.firstIndex(of: name) {
-                if !isOptional { self.isOptional[known] = false }
-                return known
-            }
-            names.append(name)
-            self.isOptional.append(isOptional)
-            return names.count - 1
-        }
-        parts.append(Part(place: place, template: template, fields: fields))
+        let own = template.fields
+        let numbers = zip(own.names, own.isOptional).map { fields.number(of: $0, isOptional: $1) }
+        parts.append(Part(place: place, template: template, fields: numbers))
     }
 
     /// Refuses what no event could have, whoever gets it.
@@ -138,7 +129,7 @@ package struct ContentTemplate: Sendable, Equatable {
             whole = event
         }
         for part in parts.dropFirst() {
-            let constant = part.template.names.isEmpty ? part.template.text : nil
+            let constant = part.template.fields.names.isEmpty ? part.template.text : nil
             switch part.place {
             case .field(.title): try check(part.place) { $0.title = constant }
             case .field(.link): try check(part.place) { $0.link = constant }
@@ -152,9 +143,12 @@ package struct ContentTemplate: Sendable, Equatable {
         try check(.field(.category)) { $0.category = content.category }
     }
 
+    /// Whether all that is beside the message is the same for all.
+    var hasConstantContent: Bool { parts.dropFirst().allSatisfy { $0.template.fields.names.isEmpty } }
+
     /// The first text that uses a field, in words.
     package func place(using name: String) -> String {
-        parts.first { $0.template.names.contains(name) }?.place.name ?? "message"
+        parts.first { $0.template.fields.names.contains(name) }?.place.name ?? "message"
     }
 
     /// Whether one of its texts holds these characters; which.

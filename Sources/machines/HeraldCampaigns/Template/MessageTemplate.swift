@@ -1,6 +1,24 @@
 internal import HeraldBytes
 package import HeraldText
 
+/// The fields that templates use, each once, in the order of their first use.
+package struct TemplateFields: Sendable, Equatable {
+    package private(set) var names: [String] = []
+    /// Of each whether every use says what takes its place.
+    package private(set) var isOptional: [Bool] = []
+
+    /// Notes a use of a field; the field's number.
+    mutating func number(of name: String, isOptional: Bool) -> Int {
+        if let known = names.firstIndex(of: name) {
+            if !isOptional { self.isOptional[known] = false }
+            return known
+        }
+        names.append(name)
+        self.isOptional.append(isOptional)
+        return names.count - 1
+    }
+}
+
 /// A message with Mustache's variable tags, compiled once: `Hi {{first_name}}, …`.
 ///
 /// `{{name}}`, `{{{name}}}` and `{{&name}}` mean the same, the field's text as it is: a notification is no HTML, and nothing is
@@ -9,15 +27,13 @@ package import HeraldText
 package struct MessageTemplate: Sendable, Equatable {
     enum Part: Equatable {
         case text(Range<Int>)
-        /// A field, by its number in ``MessageTemplate/names``, and where the text stands that takes the place of none.
+        /// A field, by its number in ``MessageTemplate/fields``, and where the text stands that takes the place of none.
         case field(Int, otherwise: Range<Int>?)
     }
 
     package let text: String
-    /// The fields that it uses, each once, in the order of their first use.
-    package private(set) var names: [String] = []
-    /// Of each of them whether every use says what takes its place.
-    package private(set) var isOptional: [Bool] = []
+    /// The fields that it uses.
+    package private(set) var fields = TemplateFields()
     let bytes: [UInt8]
     private(set) var parts: [Part] = []
 
@@ -29,7 +45,7 @@ package struct MessageTemplate: Sendable, Equatable {
         while let open = find("{{", from: offset) {
             if open > offset { parts.append(.text(offset..<open)) }
             let tag = try tag(at: open)
-            parts.append(.field(number(of: tag.name, isOptional: tag.otherwise != nil), otherwise: tag.otherwise))
+            parts.append(.field(fields.number(of: tag.name, isOptional: tag.otherwise != nil), otherwise: tag.otherwise))
             offset = tag.end
         }
         if offset < bytes.count { parts.append(.text(offset..<bytes.count)) }
@@ -57,16 +73,6 @@ package struct MessageTemplate: Sendable, Equatable {
                 }
             }
         }
-    }
-
-    private mutating func number(of name: String, isOptional: Bool) -> Int {
-        if let known = names.firstIndex(of: name) {
-            if !isOptional { self.isOptional[known] = false }
-            return known
-        }
-        names.append(name)
-        self.isOptional.append(isOptional)
-        return names.count - 1
     }
 
     /// The name in the tag that begins here, what takes the place of none, and where the tag ends.

@@ -98,7 +98,7 @@ struct EventForms {
 
 extension RecordDecoder {
     /// Why an event cannot be sent; `nil` when it can.
-    func failure(of value: [UInt8], isCloudEvent: Bool, into event: inout DecodedEvent) -> DecodingFailure? {
+    package func failure(of value: [UInt8], isCloudEvent: Bool, into event: inout DecodedEvent) -> DecodingFailure? {
         decode(
             topicKind: .request, topic: "unpublished", partition: 0, offset: 0, value: value.span.bytes,
             headers: isCloudEvent ? EventPreparation.cloudEventHeaders : HeaderList(), into: &event)

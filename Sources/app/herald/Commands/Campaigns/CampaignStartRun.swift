@@ -106,7 +106,7 @@ struct CampaignStartRun {
         var recipients = RecipientSet()
         let preview = try look(
             through: audience, after: cluster?.campaign?.progress, marking: &recipients, stop)
-        var found = CampaignPreview(order, preview, definition: cluster?.campaign?.definition)
+        var found = CampaignPreview(order, preview, of: cluster?.campaign)
         if let cluster, let campaign = cluster.campaign {
             found.continuation = try continuation(of: campaign, in: cluster, preview, marking: &recipients, stop)
         }

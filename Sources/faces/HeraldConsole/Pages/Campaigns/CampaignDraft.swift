@@ -101,7 +101,7 @@ struct CampaignDraft: Sendable {
         }
         guard let preview else { return }
         draft.passed = audience.byteCount
-        var found = CampaignPreview(asked.order, preview, definition: campaign?.definition)
+        var found = CampaignPreview(asked.order, preview, of: campaign)
         found.continuation = try standing(preview, &recipients)
         try found.continuation?.check(asked.order)
         draft.outcome = Outcome(preview: found, audience: audience, invalidLines: invalid.kept)

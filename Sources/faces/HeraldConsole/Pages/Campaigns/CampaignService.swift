@@ -1,5 +1,7 @@
 internal import HeraldCampaigns
+internal import HeraldEvents
 internal import HeraldText
+import HeraldTime
 internal import HeraldTools
 
 /// The campaigns for the console's requests, each of which reads the campaigns topic again.
@@ -39,6 +41,16 @@ struct CampaignService: Sendable {
         let end = ContinuousClock.now + Self.patience
         let status = try context.statuses(of: [campaign], layout) { _, _ in ContinuousClock.now < end }[0].status
         return ControlPlan(order, status)
+    }
+
+    /// Gives an order about a campaign, signed by this viewer; the plan, and what was written, `nil` when it was so already.
+    func give(
+        _ order: ControlOrder, of name: String, by viewer: Viewer, reason: String? = nil
+    ) throws -> (plan: ControlPlan, control: CampaignControl?) {
+        let plan = try plan(order, of: name, isWriting: true)
+        let control = try plan.control(at: SystemClock.wall(), by: viewer.name, reason: reason)
+        if let control { try signed(by: viewer).write(control, order, of: plan.campaign.name) }
+        return (plan, control)
     }
 
     static func command(_ order: ControlOrder, of name: String, reason: String?) -> [String] {

@@ -18,6 +18,8 @@ final class CampaignStarts: Sendable {
         var typed: Int?
         /// Whether invalid lines are left out, regardless of their number.
         var leavesOut: Bool?
+        /// Whether a campaign that is paused is resumed first.
+        var resumes: Bool?
     }
 
     /// The field of the form that is marked when the file is refused.
@@ -110,7 +112,7 @@ final class CampaignStarts: Sendable {
         let form = asked.with(userColumn: audienceForm.userColumn)
         let definition = campaign?.definition
         let order = try form.order(rules, requests: service.context.topics.requests, definition: definition)
-        try check(order, layout)
+        try check(order, layout, mayBePaused: true)
         let upload = try uploads.file(form.upload, owner: owner)
         let audience: Audience
         do {
@@ -153,11 +155,13 @@ final class CampaignStarts: Sendable {
     }
 
     /// Refuses orders that cannot be published; claiming the name checks again.
-    private func check(_ order: CampaignOrder, _ layout: CampaignContext.Layout) throws {
+    private func check(
+        _ order: CampaignOrder, _ layout: CampaignContext.Layout, mayBePaused: Bool = false
+    ) throws {
         guard layout.requests[order.topic] != nil else {
             throw ToolFailure("there is no topic \(order.topic); make it with: herald topics apply")
         }
-        try order.check(against: try order.campaign(in: try service.index(layout)))
+        try order.check(against: try order.campaign(in: try service.index(layout)), mayBePaused: mayBePaused)
     }
 
     private func standing(_ request: ConsoleRequest) throws -> ConsoleAnswer {
@@ -229,7 +233,8 @@ final class CampaignStarts: Sendable {
                 status: 409)
         }
         let layout = try service.layout(isWriting: true)
-        try check(draft.order, layout)
+        try check(draft.order, layout, mayBePaused: word.resumes == true)
+        if word.resumes == true { _ = try service.give(.resume, of: draft.order.text.name, by: request.viewer) }
         let job = PublishingJob(
             context: service.signed(by: request.viewer), layout: layout,
             lookAtTopics: { [service] in try service.layout(isWriting: true) }, draft: draft, outcome: outcome)

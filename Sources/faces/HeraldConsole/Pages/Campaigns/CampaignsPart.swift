@@ -158,11 +158,8 @@ final class CampaignsPart: ConsolePart {
             $0.isEmpty ? nil : String($0.prefix(Self.mostReason))
         }
         let reason = order == .resume ? nil : given
-        let plan = try service.plan(order, of: request.parameters[0], isWriting: true)
-        let name = plan.campaign.name
-        let control = try plan.control(at: SystemClock.wall(), by: request.viewer.name, reason: reason)
-        if let control { try service.signed(by: request.viewer).write(control, order, of: name) }
-        let command = JSONValue.words(CampaignService.command(order, of: name, reason: reason))
+        let (plan, control) = try service.give(order, of: request.parameters[0], by: request.viewer, reason: reason)
+        let command = JSONValue.words(CampaignService.command(order, of: plan.campaign.name, reason: reason))
         return .json(JSONValue.object(plan.members(control)).with("command", command).safe)
     }
 }

@@ -176,7 +176,7 @@ export function inForm(text) {
     'leave out --encoding': 'leave “Encoding” empty', '--encoding': '“Encoding”', '--pause-if-failures': '“Pause if more fail than”', 'add --replace-audience': `tick “${replacing}”`, '--max-invalid': '“Allow invalid lines up to”', '--user-column': '“Column with the users”', '--rate': '“Recipients a second”', '--ramp': '“Begin with”',
   };
   return Object.entries(names).reduce((said, [option, name]) => said.replaceAll(option, name), text)
-    .replace(/resume it first with: herald campaign resume \S+/, 'resume it first on its page');
+    .replace(/resume it first with: herald campaign resume \S+; then start it again/, 'preview it again, and it is resumed with the start');
 }
 
 function voided() {
@@ -353,12 +353,13 @@ function invalidLines(answer) {
 }
 
 /** What is asked before a start; one that notifies nobody anew is for what else the form says. */
-export function question({ toNotify: left, invalid, pns }) {
-  if (left === 0) return { title: 'Everybody is published. Go on with what the form says?', confirm: 'Go on', body: 'Nobody is notified again. A new limit of failures holds from now on.' };
+export function question({ toNotify: left, invalid, pns, isPaused }) {
+  const resumed = isPaused ? 'It is paused: this resumes it first, and what waits is sent. ' : '';
+  if (left === 0) return { title: 'Everybody is published. Go on with what the form says?', confirm: 'Go on', body: `${resumed}Nobody is notified again. A new limit of failures holds from now on.` };
   const lines = invalid === 1 ? 'this invalid line' : `these ${count(invalid)} invalid lines`;
   return {
     title: invalid > 0 ? `Leave ${lines} out and notify the other ${left === 1 ? 'one' : count(left)}?` : `Notify ${count(left)} ${left === 1 ? 'recipient' : 'recipients'}?`,
-    confirm: `Notify ${count(left)}`, body: `${count(left * pns.length)} notifications go to ${pns.join(' and ')}. Pause stops the rest at once; what is delivered is delivered.`,
+    confirm: `Notify ${count(left)}`, body: `${resumed}${count(left * pns.length)} notifications go to ${pns.join(' and ')}. Pause stops the rest at once; what is delivered is delivered.`,
   };
 }
 
@@ -374,7 +375,7 @@ function startButton(answer, filled, result, app, state) {
       if (!isSure) return;
       try {
         const begun = await post(`/api/drafts/${answer.draft}/start`, {
-          typed: answer.typed, hash: answer.hash, leavesOut: found.invalid > 0, form: asked(filled, state.uploaded?.key ?? ''),
+          typed: answer.typed, hash: answer.hash, leavesOut: found.invalid > 0, resumes: found.isPaused, form: asked(filled, state.uploaded?.key ?? ''),
         });
         [state.uploaded, state.draft] = [null, null];
         say(`Campaign ${begun.campaign} ${answer.continues ? 'goes on' : 'is started'}.`);
@@ -383,6 +384,6 @@ function startButton(answer, filled, result, app, state) {
         result.append(fail(error));
       }
     },
-  }, answer.continues ? 'Go on with it' : 'Start it');
+  }, found.isPaused ? 'Resume it and go on' : answer.continues ? 'Go on with it' : 'Start it');
   return found.refusal ? [h('p', { class: 'error', role: 'alert' }, `${inForm(found.refusal)}, or leave them out.`), start] : start;
 }

@@ -214,8 +214,8 @@ function byFailures({ name, publishedAll }) {
   return h('div', { class: 'advice' }, h('p', {}, 'Herald has paused it, because too many of its notifications fail. What to do:'), h('ol', {},
     h('li', {}, 'See why they fail, in the backend’s words: ', failures, '.'),
     h('li', {}, 'If the message, the audience or the backend is wrong: have the backend repaired and resume it, or cancel it.'),
-    h('li', {}, 'If so many may fail, as with an old audience: resume it, and at once ', again,
-      ' with the same audience and a higher share under “Pause if more fail than”. Resume alone goes on, and pauses it again when as many fail.',
+    h('li', {}, 'If so many may fail, as with an old audience: ', again,
+      ' with the same audience and a higher share under “Pause if more fail than”: that resumes it, too. Resume alone goes on, and pauses it again when as many fail.',
       publishedAll && ' Nobody is notified twice, even if all are published.')));
 }
 
@@ -251,8 +251,8 @@ function publisher(answer, campaign) {
     return h('p', {}, counts, ` ${atWork(campaign)}`);
   }
   const isPaused = campaign.state === 'paused';
-  return h('p', { class: 'badge bad' }, counts, isPaused ? ' Nobody publishes the rest: resume it, then ' : ' ',
-    h('a', { href: link('/campaigns', { new: campaign.name }) }, `${isPaused ? 'start' : 'Start'} it again with the same audience`), ', and it goes on; nobody is notified twice.');
+  return h('p', { class: 'badge bad' }, counts, isPaused ? ' Nobody publishes the rest. ' : ' ',
+    h('a', { href: link('/campaigns', { new: campaign.name }) }, 'Start it again with the same audience'), `, and it ${isPaused ? 'is resumed and ' : ''}goes on; nobody is notified twice.`);
 }
 
 function feedback(told, taken) {

@@ -116,7 +116,7 @@ table('A phone shows title, text and the host of the picture', shown, [
 ]);
 
 table('A refusal names the fields of the form', inForm, [
-  ['campaign alt is paused (x); resume it first with: herald campaign resume alt', 'campaign alt is paused (x); resume it first on its page'],
+  ['campaign alt is paused (x); resume it first with: herald campaign resume alt; then start it again', 'campaign alt is paused (x); preview it again, and it is resumed with the start'],
   ['as MACINTOSH; leave out --encoding, or add --replace-audience', 'as MACINTOSH; leave “Encoding” empty, or tick “Another audience takes the place of the one that this campaign had, which its page says for ever”'],
   ['allow more with --max-invalid', 'allow more with “Allow invalid lines up to”'], ['--rate 100/s', '“Recipients a second” 100/s'],
 ]);
@@ -151,6 +151,10 @@ test('A preview counts a notification for each push service', () => {
 table('The question before a start has its numbers, and asks for no 0', (preview) => question({ pns: ['apns', 'gcm'], ...preview }).title, [
   [{ toNotify: 1, invalid: 0 }, 'Notify 1 recipient?'], [{ toNotify: 1500, invalid: 1 }, 'Leave this invalid line out and notify the other 1\u202f500?'],
   [{ toNotify: 0, invalid: 3 }, 'Everybody is published. Go on with what the form says?'],
+]);
+
+table('The question before a start of a paused campaign says that it resumes it', (preview) => question({ pns: ['apns'], invalid: 0, isPaused: true, ...preview }).body.split(':')[0], [
+  [{ toNotify: 0 }, 'It is paused'], [{ toNotify: 3 }, 'It is paused'],
 ]);
 
 table('A replaced audience is named permanently', replaced, [
