@@ -70,13 +70,7 @@ package struct EventTimeline: Sendable, Equatable {
     }
 
     /// Whether outcomes may lie in other partitions than that of the user's key: they have the key of their request.
-    var mayHaveEndedElsewhere: Bool {
-        guard !open.isEmpty, !isMalformed else { return false }
-        switch fault {
-        case .noKey, .keyNotUser: return true
-        case .partitioner, .headers, .quotedHeaders, .foreignFields, nil: return false
-        }
-    }
+    var mayHaveEndedElsewhere: Bool { !open.isEmpty && !isMalformed && fault?.isOfKey == true }
 
     /// The push services of the newest publication.
     private var wanted: [String] {

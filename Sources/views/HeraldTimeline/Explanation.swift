@@ -415,7 +415,7 @@ package struct Explanation: Sendable {
     private mutating func sayOpen() {
         let names = event.open.joined(separator: ", ")
         if let delay = event.delay {
-            if sayGone(delay, names) { return }
+            if sayLoss(names) { return }
             sayDelay(delay, names)
         } else {
             sayRequest(names)
@@ -445,28 +445,14 @@ package struct Explanation: Sendable {
         }
     }
 
-    /// Says that nobody will read the record that it waits in; whether that is so.
-    private mutating func sayGone(_ delay: EventTimeline.Delay, _ names: String) -> Bool {
-        guard let standing = situation.retryStanding, let committed = standing.committed else { return false }
-        let record = "\(delay.record.topic), partition \(delay.record.partition), offset \(delay.record.offset)"
-        if committed <= delay.record.offset, delay.record.offset < standing.begin {
-            sentences.append(
-                "\(names): its retry is lost: its record (\(record)) was deleted before it was read; the partition begins at "
-                    + "offset \(standing.begin). It is not called any more. \(Self.again)")
-        } else if standing.hasPassed(delay.record.offset), !situation.lostRetries.isEmpty {
-            sentences.append(
-                "\(names): the group has passed its retry (\(record)), and a later one is probably lost: records of "
-                    + "\(situation.lostRetries.names), where it would wait, were deleted before they were read. "
-                    + Self.again)
-            add("herald offsets skip-lost --dry-run")
-        } else if standing.hasPassed(delay.record.offset) {
-            sentences.append(
-                "\(names): the group has passed its retry (\(record)), and no outcome of it was found. Either it was settled "
-                    + "just now, which another look shows, or the record was skipped (herald offsets skip-lost, or another "
-                    + "program's commit), and it is lost: it is not called any more. \(Self.again)")
-        } else {
-            return false
-        }
+    /// Says how it was lost, if it was.
+    private mutating func sayLoss(_ names: String) -> Bool {
+        let loss = EventLoss(
+            of: event, standing: situation.retryStanding, lost: situation.lostRetries,
+            committed: situation.committedOffset)
+        guard let loss else { return false }
+        sentences.append("\(names): \(loss.words) \(Self.again)")
+        if loss.isOpen { add("herald offsets skip-lost --dry-run") }
         return true
     }
 
@@ -590,13 +576,7 @@ package struct Explanation: Sendable {
     }
 
     private mutating func sayForgotten(_ names: String) {
-        if !situation.lostRetries.isEmpty {
-            sentences.append(
-                "\(names): there is no outcome, and its retry is probably lost: records of \(situation.lostRetries.names), "
-                    + "where it would wait, were deleted before they were read. \(Self.again)")
-            add("herald offsets skip-lost --dry-run")
-            return
-        }
+        if sayLoss(names) { return }
         sentences.append(
             "\(names): the group has passed it, and no outcome of it was found: \(situation.resultsTopic) does not have it "
                 + "any more, it lies outside of what was read (--since, --all-partitions), its retry was deleted "
@@ -632,7 +612,7 @@ package struct Explanation: Sendable {
     private func cause(_ reason: String?, _ detail: String?) -> String {
         switch reason.flatMap(RetryReason.init(rawValue:)) {
         case .transient: "because its last call failed in a way that can pass\(lastCall)"
-        case .throttled: "\(Self.throttled(newestCall?.status))\(lastCall)"
+        case .throttled: "\(throttled(newestCall?.status))\(lastCall)"
         case .notBefore: "because its notBefore is not reached"
         case .blocked where detail != nil: "\(detail ?? "")"
         case .blocked: "because it would hold up others, which go first"
@@ -645,12 +625,14 @@ package struct Explanation: Sendable {
         event.open.flatMap(event.calls).max { $0.at < $1.at }
     }
 
-    /// Why it was told to wait: an answer that asks for it has one of two statuses.
-    private static func throttled(_ status: Int?) -> String {
-        switch status {
-        case 429?, 503?: "because the backend asked to wait"
-        case nil: "because the backend asked to wait, or refuses everybody: its calls were held"
-        case _?: "because its calls are held while the backend refuses everybody"
+    /// Why it was told to wait: only an answer that can pass asks for it, with 429, or with another status and `Retry-After`.
+    private func throttled(_ status: Int?) -> String {
+        let meaning = status.flatMap { situation.meaning($0).flatMap(AnswerClass.init) }
+        let mayAsk = meaning.map { $0 == .transient } ?? status.map { $0 == 429 || $0 >= 500 }
+        return switch (mayAsk, status) {
+        case (true?, 429?): "because the backend asked to wait"
+        case (false?, _): "because its calls are held while the backend refuses everybody"
+        case (true?, _), (nil, _): "because the backend asked to wait, or refuses everybody: its calls were held"
         }
     }
 

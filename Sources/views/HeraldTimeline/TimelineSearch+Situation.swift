@@ -69,15 +69,55 @@ extension TimelineSearch {
     private func lostRetries(
         of event: EventTimeline, _ reach: ClusterReach, _ admin: Admin
     ) throws -> [TopicPartition] {
+        let places = try retryPlaces(of: [event], reach, admin)[event.origin] ?? []
+        return Self.lost(places, try standings(of: places))
+    }
+
+    private static func lost(
+        _ places: [TopicPartition], _ standings: [TopicPartition: Explanation.Standing]
+    ) -> [TopicPartition] {
+        places.filter { standings[$0]?.hasLost == true }.sorted { "\($0)" < "\($1)" }
+    }
+
+    /// The partitions of retry topics that the events' records may lie in.
+    private func retryPlaces(
+        of events: [EventTimeline], _ reach: ClusterReach, _ admin: Admin
+    ) throws -> [Origin: [TopicPartition]] {
         // The embedded broker deletes nothing, and is not asked.
-        guard !admin.isOfEmbeddedBroker(timeout: .zero) else { return [] }
-        var query = TimelineQuery(user: event.user)
-        query.readsAllPartitions = event.fault.map { $0 != .foreignFields } ?? false
-        let metadata = try reach.topics(delays.map { topics.retryTopic($0) }, admin)
-        let places = metadata.topics.filter { $0.error == nil }.flatMap { topic in
-            Self.partitions(topic.partitions.map(\.id), query).map { TopicPartition(topic: topic.name, partition: $0) }
+        guard !events.isEmpty, !admin.isOfEmbeddedBroker(timeout: .zero) else { return [:] }
+        let known = try reach.topics(delays.map { topics.retryTopic($0) }, admin).topics.filter { $0.error == nil }
+        return Dictionary(
+            uniqueKeysWithValues: events.map { event in
+                var query = TimelineQuery(user: event.user)
+                query.readsAllPartitions = event.fault?.isOfKey == true
+                let places = known.flatMap { topic in
+                    Self.partitions(topic.partitions.map(\.id), query).map {
+                        TopicPartition(topic: topic.name, partition: $0)
+                    }
+                }
+                return (event.origin, places)
+            })
+    }
+
+    /// How events of a search were lost that no worker has in memory, by their request records.
+    package func losses(
+        in found: Found, _ waiting: [Origin: Explanation.Waiting], reach: ClusterReach, admin: Admin
+    ) throws -> [Origin: EventLoss] {
+        let open = found.timelines.filter {
+            !$0.open.isEmpty && !$0.isMalformed && waiting[$0.origin]?.event == nil
         }
-        return try standings(of: places).filter(\.value.hasLost).keys.sorted { "\($0)" < "\($1)" }
+        let retries = try retryPlaces(of: open, reach, admin)
+        guard !retries.isEmpty else { return [:] }
+        let delayed = open.compactMap(\.delay?.record.place)
+        let standings = try standings(of: Array(Set(retries.values.joined() + delayed)))
+        let committed = try ToolFailure.reading(topics.requests[0]) { () throws(KafkaError) in
+            try self.committed(Set(open.map(\.origin.place)))
+        }
+        return open.reduce(into: [:]) { losses, event in
+            losses[event.origin] = EventLoss(
+                of: event, standing: event.delay.flatMap { standings[$0.record.place] },
+                lost: Self.lost(retries[event.origin] ?? [], standings), committed: committed[event.origin.place])
+        }
     }
 
     /// Where the group stands in these partitions, and where they begin.
@@ -141,7 +181,7 @@ extension TimelineSearch {
     /// Why nothing is found of what was asked for, as far as its topics tell, in sentences.
     package func absence(_ query: TimelineQuery, _ found: Found, reach: ClusterReach, admin: Admin) throws -> String {
         if let origin = query.origin, let sentence = try absence(of: origin, reach, admin) { return sentence }
-        var sentences = ["no record is about it in what was read."]
+        var sentences = ["no record is about it in what was read."] + (try forgotten(query, reach, admin))
         if found.tombstoneCount > 0 {
             sentences.append(
                 found.tombstoneCount == 1
@@ -154,6 +194,27 @@ extension TimelineSearch {
                 ? "It was never published to these topics, or they have forgotten it."
                 : "Not read: \(found.gaps.joined(separator: "; ")).")
         return sentences.joined(separator: " ")
+    }
+
+    /// What the request topics do not have any more, where an event of this query could have been, in sentences.
+    private func forgotten(_ query: TimelineQuery, _ reach: ClusterReach, _ admin: Admin) throws -> [String] {
+        guard !admin.isOfEmbeddedBroker(timeout: .zero) else { return [] }
+        let places = try reach.topics(topics.requests, admin).topics.filter { $0.error == nil }.flatMap { topic in
+            Self.partitions(topic.partitions.map(\.id), query).map { TopicPartition(topic: topic.name, partition: $0) }
+        }
+        let standings = try standings(of: places)
+        let lost = Self.lost(places, standings)
+        let deleted = places.filter { standings[$0].map { $0.begin > 0 && !$0.hasLost } ?? false }
+        var sentences: [String] = []
+        if !lost.isEmpty {
+            sentences.append(
+                "Records of \(lost.names) were deleted before they were read: if it was one of them, it is lost, and nobody was "
+                    + "notified (herald account counts what is lost).")
+        }
+        if !deleted.isEmpty {
+            sentences.append("Older records of \(deleted.names) are deleted, by retention or by hand.")
+        }
+        return sentences
     }
 
     /// What is at a place of a request topic where no event of that name is; `nil` when nothing explains that.

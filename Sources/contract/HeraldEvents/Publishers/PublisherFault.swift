@@ -61,6 +61,14 @@ public enum PublisherFault: String, Hashable, Sendable, CaseIterable {
         }
     }
 
+    /// Whether the record's key is not its user: what Herald writes of it has that key, and may lie elsewhere than the user's.
+    package var isOfKey: Bool {
+        switch self {
+        case .noKey, .keyNotUser: true
+        case .partitioner, .headers, .quotedHeaders, .foreignFields: false
+        }
+    }
+
     /// The fault's consequence.
     public var consequence: String {
         switch self {

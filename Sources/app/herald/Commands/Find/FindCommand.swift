@@ -41,11 +41,13 @@ enum FindCommand: HeraldCommand {
         let run = try TimelineRun(invocation)
         let found = try run.run(query)
         let waiting = run.waiting(found, query)
+        let losses = try run.search.losses(in: found, waiting, reach: run.reach, admin: run.admin)
         func json(_ event: EventTimeline) -> JSONValue {
             guard case .object(let members) = event.json else { return event.json }
-            return .object(members + (waiting[event.origin]?.json ?? []))
+            let loss = losses[event.origin].map { [JSONValue.Member("loss", .string($0.words))] } ?? []
+            return .object(members + (waiting[event.origin]?.json ?? []) + loss)
         }
-        let lines = found.timelines.map { TimelinePage.lines($0, waiting[$0.origin]) }
+        let lines = found.timelines.map { TimelinePage.lines($0, waiting[$0.origin], losses[$0.origin]) }
         try invocation.format.writeAll(
             found.timelines.map(json), lines: Array(lines.joined(separator: [""])), to: console)
         console.remark(TopicsTool.counted(found.timelines.count, "event") + ".")

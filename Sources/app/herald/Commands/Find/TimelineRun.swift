@@ -75,19 +75,25 @@ struct TimelineRun {
 enum TimelinePage {
     /// Lines for people; everything from records is made safe to show.
     ///
-    /// - Parameter waiting: the workers' reason for its waiting.
-    static func lines(_ event: EventTimeline, _ waiting: Explanation.Waiting?) -> [String] {
+    /// - Parameters:
+    ///   - waiting: the workers' reason for its waiting.
+    ///   - loss: how it was lost, if it was.
+    static func lines(
+        _ event: EventTimeline, _ waiting: Explanation.Waiting?, _ loss: EventLoss? = nil
+    ) -> [String] {
         var head = [event.id ?? "\(event.origin)"]
         if let user = event.user { head.append("for \(user)") }
         if let source = event.source { head.append("by \(source)") }
         if let campaign = event.campaign { head.append("in campaign \(campaign)") }
+        let names = event.open.joined(separator: ", ")
         let dropped =
             event.droppedCount > 0 ? ["  \(event.droppedCount) older steps are left out"] : []
         let fault = event.fault.map { ["  its record \($0.wordsOfOne): \($0.consequence)"] } ?? []
         return [SafeText.escaped(head.joined(separator: " "))] + fault + dropped
             + event.steps.map { "  \($0.at.text)  \(SafeText.escaped($0.words))" }
             + (event.open.isEmpty || event.isMalformed
-                ? [] : ["  " + SafeText.escaped("no outcome yet for \(event.open.joined(separator: ", "))")])
+                ? []
+                : ["  " + SafeText.escaped(loss.map { "\(names): \($0.words)" } ?? "no outcome yet for \(names)")])
             + (waiting?.sentences ?? []).map { "  " + SafeText.escaped($0) }
     }
 }
