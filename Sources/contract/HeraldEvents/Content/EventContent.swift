@@ -1,4 +1,5 @@
 import HeraldBytes
+package import HeraldText
 
 /// The parts of a notification beside its message, read again from its record where they are needed: for a call.
 ///
@@ -30,6 +31,11 @@ public struct EventContent: Sendable {
         var json: [UInt8] = []
         appendData(to: &json)
         return String(decoding: json, as: UTF8.self)
+    }
+
+    /// The parts that the event has with their texts, as members of a page's JSON.
+    package var members: [JSONValue.Member] {
+        fields.fields.map { .init($0.rawValue, .string(text(of: $0))) }
     }
 
     /// The number of members of `data`.

@@ -65,7 +65,7 @@ extension DeadLetterView {
         ]
         if isRevealed {
             members.append(.init("message", .text(message)))
-            members += content.fields.fields.map { .init($0.rawValue, .string(content.text(of: $0))) }
+            members += content.members
             members.append(.init("stackTrace", .text(stackTrace)))
             members.append(.init("value", .text(value.map { String(decoding: $0, as: UTF8.self) })))
         }

@@ -113,10 +113,8 @@ final class FindPart: ConsolePart {
         entry.selection = "\(origin)"
         try entry.recordReveal(topic: context.replay.topics.audit, properties: context.replay.auditProperties)
         guard let content = try context.search.content(of: origin) else { return .json(["message": .null]) }
-        let beside = content.beside.fields.fields.map {
-            JSONValue.Member($0.rawValue, .string(SafeText.escaped(content.beside.text(of: $0))))
-        }
-        return .json(.object([.init("message", .string(SafeText.escaped(content.message)))] + beside))
+        let members: [JSONValue.Member] = [.init("message", .string(content.message))] + content.beside.members
+        return .json(JSONValue.object(members).safe)
     }
 }
 

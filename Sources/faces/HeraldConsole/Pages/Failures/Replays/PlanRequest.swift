@@ -14,32 +14,26 @@ struct PlanRequest: Decodable, Sendable {
         var user: String?
         var message: String?
         var pns: [String]?
-        var title: String?
-        var link: String?
-        var image: String?
-        /// A JSON object of texts.
-        var data: String?
-        /// A number.
-        var badge: String?
-        var sound: String?
-        var category: String?
+        /// The parts beside the message as texts: `data` as a JSON object, `badge` as a number.
+        var content: [ContentField: String] = [:]
 
-        var content: [ContentField: String] {
-            var content: [ContentField: String] = [:]
-            for field in ContentField.allCases { content[field] = self[field] }
-            return content
+        private struct Name: CodingKey {
+            let stringValue: String
+            let intValue: Int? = nil
+
+            init(stringValue: String) { self.stringValue = stringValue }
+
+            init?(intValue: Int) { nil }
         }
 
-        private subscript(field: ContentField) -> String? {
-            switch field {
-            case .title: title
-            case .link: link
-            case .image: image
-            case .data: data
-            case .badge: badge
-            case .sound: sound
-            case .category: category
+        init(from decoder: any Decoder) throws {
+            let values = try decoder.container(keyedBy: Name.self)
+            func value<Value: Decodable>(_ name: String, _ type: Value.Type = String.self) throws -> Value? {
+                try values.decodeIfPresent(type, forKey: Name(stringValue: name))
             }
+            (user, message) = (try value("user"), try value("message"))
+            pns = try value("pns", [String].self)
+            for field in ContentField.allCases { content[field] = try value(field.rawValue) }
         }
     }
 
