@@ -125,6 +125,14 @@ struct ConfigCommandTests {
         }
     }
 
+    @Test("A longer session than a rebalance may take makes that as long")
+    func longSession() async throws {
+        let yaml = "kafka:\n  bootstrapServers: 127.0.0.1:1\n  properties: {session.timeout.ms: 400000}\n"
+        try await withFile(yaml + "backend: {url: 'https://h.example', auth: {kind: none}}\n") { file in
+            #expect(try await HeraldProgram.run(["config", "check", "--config", file]).status == 0)
+        }
+    }
+
     @Test(
         "Values that librdkafka or TLS would refuse end config check and a worker with 78, all at once",
         arguments: [["config", "check"], ["worker"]])
@@ -140,6 +148,7 @@ struct ConfigCommandTests {
                     ssl.ca.location: \(noPEM)
                     ssl.key.location: /no/such/key
                     session.timeout.ms: 400000
+                    max.poll.interval.ms: 300000
                     sasl.password: CANARY
                 backend:
                   url: https://h.example
@@ -156,7 +165,7 @@ struct ConfigCommandTests {
                     ("6:5", "group.id cannot be set here: "),
                     ("7:5", "ssl.ca.location: \"\(noPEM)\" holds no authorities in PEM"),
                     ("8:5", "ssl.key.location: \"/no/such/key\" cannot be read: No such file"),
-                    ("9:5", "librdkafka refuses them: `max.poll.interval.ms`must be >= `session.timeout.ms`"),
+                    ("10:5", "librdkafka refuses them: `max.poll.interval.ms`must be >= `session.timeout.ms`"),
                 ] {
                     let expected = "\(file):\(place): kafka.properties: \(message)"
                     #expect(lines.contains { $0.hasPrefix(expected) }, "\(expected)\n\(run.error)")

@@ -149,6 +149,7 @@ enum KafkaClientSettings {
                 ("auto.offset.reset", "error"),
                 ("isolation.level", "read_committed"),
                 ("session.timeout.ms", "10000"),
+                ("max.poll.interval.ms", rebalanceTimeout(settings)),
                 // By its answer a member learns that partitions change hands: no member has them until all know.
                 ("heartbeat.interval.ms", "1000"),
                 ("allow.auto.create.topics", "false"),
@@ -176,6 +177,17 @@ enum KafkaClientSettings {
             properties.append(("group.instance.id", "\(instance)-\(lane)"))
         }
         return joined(properties, settings)
+    }
+
+    /// How long the group waits in a rebalance for a member that lives and does not answer (milliseconds).
+    ///
+    /// A lane polls many times a second whatever its calls do, and one that drains answers when it leaves: what takes longer
+    /// hangs, and all others stand still for it.
+    private static func rebalanceTimeout(_ settings: Settings) -> String {
+        let drain = Milliseconds(settings.delivery.drainTimeout) + .seconds(30)
+        let session = settings.kafka.properties["session.timeout.ms"].flatMap { Int64($0) } ?? 0
+        // The most that librdkafka allows is a day.
+        return String(min(max(60_000, drain.count, session), 86_400_000))
     }
 
     private static func base(_ settings: Settings) -> [(String, String)] {

@@ -70,7 +70,8 @@ extension FindingKey {
     private static let topics = ["herald", "topics", "plan"]
     private static let letters = ["herald", "dlq", "list", "--since", "1h"]
     private static let login = "see what of name, port, TLS and login fails"
-    private static let comings = "wait; if it lasts, see which workers come and go"
+    private static let comings =
+        "wait: the group gives members that are gone 10 s, and one that hangs a minute; if it lasts, see which workers come and go"
     private static let unanswering =
         "send one to a user of yours, which shows what that push service answers; then read the backend's log"
     private static let sample = ["herald", "send", "--user", "USER", "--pns", "PNS", "--message", "test"]
@@ -93,7 +94,8 @@ extension FindingKey {
         case .unassigned:
             row(
                 .warn, "Waiting for partitions",
-                "wait for the rebalance to end; if it lasts, look for a member of the group that hangs")
+                "wait for the rebalance to end: the group gives members that are gone 10 s (also those of before the brokers "
+                    + "came back), and one that hangs a minute; then look for a worker whose /livez says 503")
         case .brokersUnreachable:
             row(
                 .bad, "Brokers unreachable",
