@@ -71,7 +71,7 @@ struct HubTests {
             let detail = try fixture.results.compactMap { $0.record.json?["detail"] as? String }
             #expect(
                 detail == [
-                    "the notification has 4110 bytes, 14 more than its push service takes; shorten message, which has 4090"
+                    "the notification has 4110 bytes, 14 more than its push service takes; shorten message, which has 4090 bytes"
                 ])
             #expect(try fixture.results.allSatisfy { !$0.members.contains("backendId") }, "telemetry is off")
         }

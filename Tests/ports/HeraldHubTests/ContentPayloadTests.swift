@@ -28,7 +28,7 @@ struct ContentPayloadTests {
 
     private func body(
         _ format: NotificationFormat, _ members: String, options: DeliveryOptions = DeliveryOptions()
-    ) throws -> (text: String, excess: Int?, longest: String) {
+    ) throws -> (text: String, problem: String?) {
         let value = Array(#"{"user":"bob","pns":"apns",\#(members)}"#.utf8)
         var event = DecodedEvent()
         let failure = RecordDecoder().decode(
@@ -40,11 +40,10 @@ struct ContentPayloadTests {
             try HubSending(string, hub: "MyHub", formats: ["pns": format]), authorization: nil, tracking: 0)
         var output: [UInt8] = []
         let content = event.content(in: value.span.bytes)
-        let excess = writer.appendBody(
+        let problem = writer.appendBody(
             service: 0, message: event.bytes(of: event.message, value: value.span.bytes), content: content,
             options: options, now: Self.now, to: &output)
-        let longest = writer.longestPart(service: 0, messageByteCount: Int(event.message.count), content)
-        return (String(decoding: output, as: UTF8.self), excess?.excess, longest.name)
+        return (String(decoding: output, as: UTF8.self), problem)
     }
 
     private static let everything =
@@ -220,11 +219,13 @@ struct ContentPayloadTests {
         }
         let room = limit - (try body(format, members(1)).text.utf8.count - 1)
         guard room <= 4_096 else { return }
-        #expect(try body(format, members(room)).excess == nil)
-        let over = try body(format, members(room + 1))
-        #expect(over.excess == 1 && over.longest == "message")
-        let long = #""message":"m","title":"t","data":{"k":"\#(String(repeating: "d", count: 1_000))"}"#
-        #expect(try body(format, long).longest == (format == .windows ? "message" : "data"))
+        #expect(try body(format, members(room)).problem == nil)
+        let over = try #require(try body(format, members(room + 1)).problem)
+        #expect(over.contains(" 1 more than") && over.hasSuffix("shorten message, which has \(room + 1) bytes"), "\(over)")
+        guard format != .windows else { return }
+        let (half, most) = (String(repeating: "d", count: 1_000), String(repeating: "m", count: 1_990))
+        let long = #""message":"\#(most)","title":"\#(half.prefix(250))","data":{"k":"\#(half)","l":"\#(half)"}"#
+        #expect(try body(format, long).problem?.hasSuffix("shorten data, which has 2002 bytes") == true)
     }
 
     @Test("What a format has no place for is what its payload lacks")

@@ -129,7 +129,7 @@ struct SendTests {
     func limits(format: NotificationFormat, pushType: String, limit: Int) throws {
         let writer = HubRequestWriter(try Self.sending(["pns": format]), authorization: nil, tracking: 0)
         let options = DeliveryOptions(pushType: Array(pushType.utf8))
-        func excess(_ count: Int) -> (excess: Int, limit: Int)? {
+        func problem(_ count: Int) -> String? {
             var body: [UInt8] = []
             let message = [UInt8](repeating: UInt8(ascii: "x"), count: count)
             return writer.appendBody(
@@ -138,10 +138,13 @@ struct SendTests {
         var empty: [UInt8] = []
         _ = writer.appendBody(service: 0, message: [UInt8]().span.bytes, options: options, now: Self.now, to: &empty)
         let room = limit - empty.count
-        #expect(excess(room) == nil)
-        #expect(excess(room + 1)?.excess == 1)
-        #expect(excess(room + 700)?.excess == 700)
-        #expect(excess(room + 1)?.limit == limit)
+        #expect(problem(room) == nil)
+        for excess in [1, 700] {
+            #expect(
+                problem(room + excess)
+                    == "the notification has \(limit + excess) bytes, \(excess) more than its push service takes; shorten "
+                    + "message, which has \(room + excess) bytes")
+        }
     }
 
     @Test("The tag comes from the template, and the path from the connection string")

@@ -32,12 +32,20 @@ package struct EventCheck {
     /// Whether the file's form was said to be another: once is enough.
     private var hasHinted = false
 
+    /// What else is to be said of an event that is well.
+    private let more: (_ event: DecodedEvent, _ value: [UInt8]) -> [String]
+
     /// - Parameters:
     ///   - decoder: what the workers decode with.
     ///   - now: by which moments are past or far away.
-    package init(decoder: RecordDecoder, now: WallTime) {
+    ///   - more: further warnings about an event that is well.
+    package init(
+        decoder: RecordDecoder, now: WallTime,
+        more: @escaping (_ event: DecodedEvent, _ value: [UInt8]) -> [String] = { _, _ in [] }
+    ) {
         self.decoder = decoder
         self.now = now
+        self.more = more
     }
 
     /// What is to be said of a line.
@@ -72,6 +80,7 @@ package struct EventCheck {
         let event = review.event
         var findings = EventFindings(
             line: line, mistakes: review.mistakes.map(\.sentence), warnings: review.warnings)
+        if findings.mistakes.isEmpty { findings.warnings += more(event, value) }
         if isCloudEvent { findings.headers = ["content-type: \(EventPreparation.cloudEventType)"] }
         if event.user.isPresent { findings.user = event.bytes(of: event.user, value: value.span.bytes).text }
         if event.hasOwnID, event.id.isPresent {

@@ -47,30 +47,15 @@ public final class HubRequestWriter: Sendable {
         services.first { $0.name.elementsEqual(pushService.utf8) }?.format.content ?? []
     }
 
-    /// The longest part of a notification that its push service would get, which is the one to shorten.
-    public func longestPart(
-        service: Int, messageByteCount: Int, _ content: borrowing EventContent
-    ) -> (name: String, byteCount: Int) {
-        var longest = (name: "message", byteCount: messageByteCount)
-        for field in services[service].format.content.fields {
-            let count = content.byteCount(of: field)
-            if count > longest.byteCount { longest = (field.rawValue, count) }
-        }
-        return longest
-    }
-
     /// Appends the body of a notification.
     ///
-    /// - Returns: by how many bytes it is too large, and how many its push service takes; `nil` when it is not.
+    /// - Returns: why its push service would not take it, which says by how many bytes it is too large; `nil` when it is not.
     public func appendBody(
         service: Int, message: RawSpan, content: borrowing EventContent = EventContent(), options: DeliveryOptions,
         now: WallTime,
         to output: inout [UInt8]
-    ) -> (excess: Int, limit: Int)? {
-        let format = services[service].format
-        NotificationBody.append(format, message: message, content, options: options, now: now, to: &output)
-        let limit = format.byteLimit(isVoIP: options.isVoIP)
-        return output.count > limit ? (output.count - limit, limit) : nil
+    ) -> String? {
+        services[service].format.appendBody(message: message, content, options: options, now: now, to: &output)
     }
 
     /// Appends the call for a notification whose body is written.

@@ -1,5 +1,6 @@
 import HeraldCommandLine
 import HeraldEvents
+import HeraldHub
 import HeraldText
 import HeraldTime
 import HeraldTools
@@ -25,8 +26,19 @@ struct PublishCheck {
     private let isCheck: Bool
     private var writer: RecordWriter?
 
-    init(isSingle: Bool, isCheck: Bool, _ decoder: RecordDecoder, _ invocation: Invocation) {
-        check = EventCheck(decoder: decoder, now: SystemClock.wall())
+    /// - Parameter formats: in which a hub takes notifications, by push service; empty for another backend.
+    init(
+        isSingle: Bool, isCheck: Bool, _ decoder: RecordDecoder, formats: [String: NotificationFormat],
+        _ invocation: Invocation
+    ) {
+        let (now, names) = (SystemClock.wall(), decoder.pushServices.names)
+        check = EventCheck(decoder: decoder, now: now) { event, value in
+            event.pushServices.compactMap { service in
+                formats[names[Int(service)]]?.oversize(of: event, value: value.span.bytes, now: now).map {
+                    "\(names[Int(service)]) would not get it: \($0)"
+                }
+            }
+        }
         longestLine = decoder.maxEventBytes
         console = invocation.console
         (self.isSingle, self.isCheck) = (isSingle, isCheck)

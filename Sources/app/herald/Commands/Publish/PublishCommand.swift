@@ -33,7 +33,7 @@ enum PublishCommand: HeraldCommand {
         "publish", "Publish events: one from options, or many from a file.",
         details: "Every event is checked before the first is sent: if one is invalid, the exit status is 2 and "
             + "nothing is sent. All mistakes are named, and warnings of what is allowed and probably not meant, such as "
-            + "expiresat for expiresAt. --check does only that, without a broker, and exits with 0 if all are valid; "
+            + "expiresat for expiresAt, or a notification that is larger than a push service behind the hub of the settings takes. --check does only that, without a broker, and exits with 0 if all are valid; "
             + "with -o json or jsonl it prints a record for each event. A publication prints each event's topic, partition and offset. With --wait it prints a line with the outcome for "
             + "each push service, \"pending\" if there is none in time, and exits with 3 unless all are "
             + "delivered; a duplicate of one that was delivered counts as such. At its end it says why the last of the "
@@ -54,7 +54,9 @@ enum PublishCommand: HeraldCommand {
             .init("herald publish --file events.jsonl -o jsonl", "Many events, one on each line."),
             .init("herald publish --check --file events.jsonl", "Only check, without a broker."),
         ])
-    static let usedSettings: UsedSettings = .cluster + .allTopics + .events + ["retry.delays"]
+    static let usedSettings: UsedSettings = .cluster + .allTopics + .events + [
+        "retry.delays", "backend.kind", "backend.hub.formats",
+    ]
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
         var run = try PublishRun(invocation)

@@ -53,7 +53,9 @@ struct PublishRun {
         if others.contains(topic) || names.delay(ofTopic: topic) != nil {
             throw parsed.mistake("\(topic) is no request topic: only Herald writes to it")
         }
-        check = PublishCheck(isSingle: event != nil, isCheck: isCheck, decoder, invocation)
+        check = PublishCheck(
+            isSingle: event != nil, isCheck: isCheck, decoder,
+            formats: settings.backend.kind == .azureHub ? settings.backend.hubFormats : [:], invocation)
     }
 
     private static func event(_ parsed: ParsedCommand) throws -> NotificationEvent? {

@@ -45,33 +45,18 @@ public final class HubTarget: Target {
         guard let service = writer.service(named: call.pushService.span.bytes) else {
             return CallResult(failure: .brokenHTTP, detail: "the hub has no format for this push service")
         }
-        let options = DeliveryOptions(
-            expiresAt: event.expiresAt, isUrgent: event.options.isUrgent,
-            pushType: Self.copy(event.bytes(of: event.options.pushType, value: value)),
-            collapseID: Self.copy(event.bytes(of: event.options.collapseID, value: value)))
+        let options = DeliveryOptions(of: event, value: value)
         let (token, now) = (call.token, call.now)
-        let content = event.content(in: value)
-        let message = event.bytes(of: event.message, value: value)
-        let excess = writer.appendBody(
-            service: service, message: message, content: content, options: options, now: now, to: &scratch)
-        if let (excess, limit) = excess {
-            let longest = writer.longestPart(service: service, messageByteCount: message.byteCount, content)
-            return CallResult(
-                oversized:
-                    "the notification has \(limit + excess) bytes, \(excess) more than its push service takes; shorten "
-                    + "\(longest.name), which has \(longest.byteCount)")
-        }
+        let oversize = writer.appendBody(
+            service: service, message: event.bytes(of: event.message, value: value), content: event.content(in: value),
+            options: options, now: now, to: &scratch)
+        if let oversize { return CallResult(oversized: oversize) }
         let user = event.bytes(of: event.user, value: value)
         begin { output in
             writer.append(
                 service: service, user: user, body: scratch, options: options, now: now, token: token, to: &output)
         }
         return nil
-    }
-
-    /// Nothing is allocated for nothing.
-    private static func copy(_ bytes: RawSpan) -> [UInt8] {
-        bytes.byteCount == 0 ? [] : bytes.withUnsafeBytes { Array($0) }
     }
 
     /// The meaning of the hub's words beside the status.
