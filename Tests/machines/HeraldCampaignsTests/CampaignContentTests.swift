@@ -66,6 +66,21 @@ struct CampaignContentTests {
             ])
     }
 
+    @Test("A title of blanks alone is empty, as a message is")
+    func blankTitle() throws {
+        let preview = try preview("user,name\nann,\nbob,Bob", Self.content(title: " {{name|}}"))
+        #expect(preview.recipients == 1 && preview.invalidLines.map(\.reason) == ["the title is empty"])
+    }
+
+    @Test("Content that is the same for all is checked once, and a wrong one at every recipient")
+    func constant() throws {
+        let right = try preview("user,name\nann,A\nbob,B", Self.content(title: "Sale"))
+        #expect(right.recipients == 2 && right.invalid == 0)
+        let long = String(repeating: "x", count: 300)
+        let wrong = try preview("user,name\nann,A\nbob,B", Self.content(title: long))
+        #expect(wrong.recipients == 0 && wrong.invalid == 2)
+    }
+
     @Test("What a field brings into a URL is percent-encoded where no URL has it, and only there")
     func encoded() throws {
         let preview = try preview(

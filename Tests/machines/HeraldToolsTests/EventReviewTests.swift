@@ -37,6 +37,12 @@ struct EventReviewTests {
             plain(#","\#(name)":1"#) == ["\(name) is no field and is ignored: did you mean \(field)?"])
     }
 
+    @Test("A title or message of blanks alone causes a warning")
+    func blank() {
+        #expect(plain(#","title":" \n""#) == ["title is blank: a phone shows nothing there"])
+        #expect(plain(#","title":" a ""#).isEmpty)
+    }
+
     @Test(
         "Other names of required fields cause a warning, beside the error about the missing field",
         arguments: [

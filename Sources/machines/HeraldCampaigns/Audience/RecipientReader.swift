@@ -126,22 +126,26 @@ package final class RecipientReader {
         case .data: return problem(inText: text, place.name)
         case .field:
             // Empty it is left out, where the template says so: {{picture|}}.
-            guard text.isEmpty, let empty = doubts.first(where: { $0.part == number }) else {
-                return problem(inText: text, place.name)
+            if text.isEmpty, let empty = doubts.first(where: { $0.part == number }) {
+                return
+                    "the \(place.name) is empty; {{\(template.fields.names[empty.field])|}} leaves it out for who has none"
             }
-            return "the \(place.name) is empty; {{\(template.fields.names[empty.field])|}} leaves it out for who has none"
+            if !text.isEmpty, isBlank(text) { return "the \(place.name) is empty" }
+            return problem(inText: text, place.name)
         }
     }
 
     private func problem(inMessage message: [UInt8]) -> String? {
-        // Of spaces and line breaks alone a phone shows nothing.
-        guard message.contains(where: { $0 > UInt8(ascii: " ") }) else { return "the message is empty" }
+        guard !isBlank(message) else { return "the message is empty" }
         guard message.count <= RecordDecoder.maximumMessageBytes else {
             return "the message has \(message.count) bytes of UTF-8; "
                 + "at most \(RecordDecoder.maximumMessageBytes) are allowed"
         }
         return problem(inText: message, "message")
     }
+
+    /// Whether it is spaces and line breaks alone, of which a phone shows nothing.
+    private func isBlank(_ text: [UInt8]) -> Bool { !text.contains { $0 > UInt8(ascii: " ") } }
 
     private func problem(inText text: [UInt8], _ name: String) -> String? {
         let bytes = text.span.bytes

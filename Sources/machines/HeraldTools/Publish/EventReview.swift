@@ -35,7 +35,7 @@ package struct EventReview {
         if first != nil { findMoreMistakes() }
         // The members of another program's envelope are no fields, and are named as that.
         if ForeignValue.hint(on: value.span.bytes, from: 0) == nil { warnings = ignoredMembers }
-        warnings += momentWarnings(now: now)
+        warnings += blankWarnings + momentWarnings(now: now)
     }
 
     private static func members(of value: JSONValue?) -> [JSONValue.Member] {
@@ -247,9 +247,17 @@ extension EventReview {
     }
 }
 
-// MARK: Moments
+// MARK: Texts and moments
 
 extension EventReview {
+    /// Texts of spaces and line breaks alone.
+    private var blankWarnings: [String] {
+        ["title", "message"].filter { name in
+            guard case .string(let text)? = inner.last(name) else { return false }
+            return !text.isEmpty && !text.unicodeScalars.contains { $0.value > 0x20 }
+        }.map { "\($0) is blank: a phone shows nothing there" }
+    }
+
     private static let farAhead = Milliseconds.days(366)
 
     private func momentWarnings(now: WallTime) -> [String] {
