@@ -47,10 +47,10 @@ struct MustacheTests {
             guard let fields = test.data.texts else { continue }
             let template = try MessageTemplate(test.template)
             // A name that a recipient lacks is refused before the first notification; dotted names are whole names.
-            guard template.names.allSatisfy({ fields[$0] != nil && !$0.contains(".") }) else { continue }
+            guard template.fields.names.allSatisfy({ fields[$0] != nil && !$0.contains(".") }) else { continue }
             var output: [UInt8] = []
             template.render(into: &output) { number, output in
-                output.append(contentsOf: (fields[template.names[number]] ?? "").utf8)
+                output.append(contentsOf: (fields[template.fields.names[number]] ?? "").utf8)
             }
             let expected = test.expected.replacing("&quot;", with: "\"").replacing("&lt;", with: "<")
                 .replacing("&gt;", with: ">").replacing("&amp;", with: "&")

@@ -135,7 +135,7 @@ struct CampaignOrderTests {
         let start = try order { $0.text.template = try ContentTemplate("Hi", content) }.newDefinition(
             at: WallTime(milliseconds: 0), by: "ann", requests: [:], results: [:])
         #expect(start.content == content)
-        #expect(try start.template.names == ["order"])
+        #expect(try start.template.fields.names == ["order"])
         let plain = try order().newDefinition(
             at: WallTime(milliseconds: 0), by: "ann", requests: [:], results: [:])
         #expect(plain.content == nil)

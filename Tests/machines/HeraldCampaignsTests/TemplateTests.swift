@@ -13,7 +13,7 @@ struct TemplateTests {
         let template = try MessageTemplate(text)
         var output: [UInt8] = []
         template.render(into: &output) { number, output in
-            output.append(contentsOf: (fields[template.names[number]] ?? "?").utf8)
+            output.append(contentsOf: (fields[template.fields.names[number]] ?? "?").utf8)
         }
         return String(decoding: output, as: UTF8.self)
     }
@@ -61,7 +61,7 @@ struct TemplateTests {
         "Fallback texts are not taken for filters",
         arguments: ["friend", "", "Upper", "first class", "a|b", "defaulter", "e.g. you", "it's you", "d'accord", "\""])
     func noFilters(text: String) throws {
-        #expect(try MessageTemplate(written: "{{name|\(text)}}").names == ["name"])
+        #expect(try MessageTemplate(written: "{{name|\(text)}}").fields.names == ["name"])
     }
 
     @Test("A byte order mark does not belong to the message, and its lines end with LF")
@@ -72,7 +72,7 @@ struct TemplateTests {
     @Test("A field may be missing when each of its uses has a fallback")
     func optional() throws {
         let template = try MessageTemplate("{{a|x}}{{b}}{{c|y}}{{c}}{{a|}}")
-        #expect(template.names == ["a", "b", "c"] && template.isOptional == [true, false, false])
+        #expect(template.fields.names == ["a", "b", "c"] && template.fields.isOptional == [true, false, false])
         var empty: [Int] = []
         var output: [UInt8] = []
         template.render(into: &output, onEmpty: { empty.append($0) }, append: { _, _ in })
