@@ -20,6 +20,8 @@ extension Settings {
         names.campaigns = topics.campaigns
         names.state = topics.state
         names.audit = topics.audit
+        names.preferences = topics.preferences
+        names.recalls = topics.recalls
         return names
     }
 
