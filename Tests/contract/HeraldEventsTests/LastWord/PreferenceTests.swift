@@ -1,5 +1,7 @@
+import Foundation
 import HeraldText
 import HeraldTime
+import TestSupport
 import Testing
 
 @testable import HeraldEvents
@@ -54,6 +56,18 @@ struct PreferenceTests {
         let read = reading(text)
         #expect(read.problem?.contains(problem) == true, "\(read.problem ?? "sound")")
         #expect(read.optOut.entries == understood)
+    }
+
+    @Test("The code and the documents agree on what is a word", arguments: [true, false])
+    func documents(isValid: Bool) throws {
+        let folder = Repository.root.appending(path: "docs/examples/preference/\(isValid ? "valid" : "invalid")")
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        #expect(!names.isEmpty)
+        for name in names {
+            let bytes = Array(try Data(contentsOf: folder.appending(path: name)))
+            let problem = Preference.reading(bytes.span.bytes, pushServices: .standard).problem
+            #expect((problem == nil) == isValid, "\(name)")
+        }
     }
 
     @Test("Two words together are what either says")
