@@ -27,7 +27,7 @@ def is_refused(schema, example):
 
 def main():
     wrong = not is_content("--check-metaschema", *sorted(DOCS.glob("schemas/*.schema.json")))
-    for kind in ("event", "result", "feedback"):
+    for kind in ("event", "result", "feedback", "preference", "recall"):
         schema = DOCS / f"schemas/{kind}.schema.json"
         valid, invalid = (sorted(DOCS.glob(f"examples/{kind}/{folder}/*.json")) for folder in ("valid", "invalid"))
         if not valid or not invalid:

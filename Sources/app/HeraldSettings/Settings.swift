@@ -12,6 +12,7 @@ package struct Settings: Sendable {
     package var retry: SettingsSection<SettingsTable.Retry> { section(\.retry) }
     package var limits: SettingsSection<SettingsTable.Limits> { section(\.limits) }
     package var outages: SettingsSection<SettingsTable.Outages> { section(\.outages) }
+    package var preferences: SettingsSection<SettingsTable.Preferences> { section(\.preferences) }
     package var log: SettingsSection<SettingsTable.Log> { section(\.log) }
     package var admin: SettingsSection<SettingsTable.Admin> { section(\.admin) }
     package var console: SettingsSection<SettingsTable.Console> { section(\.console) }

@@ -37,6 +37,7 @@ package struct SettingsTable: SettingsDeclarations {
         ("retry", "How failed calls are retried."),
         ("limits", "Bounds on events and calls."),
         ("outages", "When Herald stops consuming until the backend or the settings are fixed."),
+        ("preferences", "Users' opt-outs, and recalls of events, which hold at the moment of each call."),
         ("log", "The log on standard error."),
         ("admin", "Health and metrics."),
         ("console", "The page for people (herald console)."),
@@ -51,6 +52,7 @@ package struct SettingsTable: SettingsDeclarations {
     let retry = Retry()
     let limits = Limits()
     let outages = Outages()
+    let preferences = Preferences()
     let log = Log()
     let admin = Admin()
     let console = Console()
@@ -136,6 +138,16 @@ package struct SettingsTable: SettingsDeclarations {
         package let audit = Setting(
             "topics.audit", .text(.topic(), "TOPIC"), default: "notifications.audit",
             "Records who did what to dead letters and campaigns, and who read messages.")
+        package let preferences = Setting(
+            "topics.preferences", .text(.topic(), "TOPIC"), default: "notifications.preferences",
+            "The users' opt-outs, which workers follow with preferences.enabled; compacted.")
+        package let recalls = Setting(
+            "topics.recalls", .text(.topic(), "TOPIC"), default: "notifications.recalls",
+            "The recalls of events and campaigns, which workers follow with preferences.enabled; compacted.")
+        package let classes = Setting(
+            "topics.classes", .classes, default: "",
+            "The class of the events of a request topic: transactional, which a topic that is not named has, or "
+                + "promotional; required by preferences.enabled ({} if no topic is promotional).")
         package let partitions = Setting(
             "topics.partitions", .wholeNumber(1...10_000), default: "6",
             "The number of partitions of a topic created by herald topics.")
@@ -382,6 +394,16 @@ package struct SettingsTable: SettingsDeclarations {
                 "Dead-letter breaker: the number of latest answers that it judges, divided among the lanes; 0 turns it "
                     + "off.", reload: .live)
         }
+    }
+
+    package struct Preferences: SettingsDeclarations {
+        package let enabled = Setting(
+            "preferences.enabled", .bool, default: "false",
+            "No call begins against a user's opt-out, or for an event that was recalled.")
+        package let maxLag = Setting(
+            "preferences.maxLag", .duration(.seconds(2)...(.seconds(3_600))), default: "5s",
+            "The age of what a worker knows of opt-outs and recalls beyond which it holds promotional events; it asks "
+                + "each second.")
     }
 
     package struct Log: SettingsDeclarations {

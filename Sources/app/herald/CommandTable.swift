@@ -32,6 +32,13 @@ enum CommandTable {
                 DeadLetterListCommand.self, DeadLetterShowCommand.self, DeadLetterReplayCommand.self,
                 DeadLetterExportCommand.self, DeadLetterResolveCommand.self,
             ]),
+        .group(
+            "preferences", "Show and change what users have opted out of.",
+            [
+                PreferencesShowCommand.self, PreferencesSetCommand.self, PreferencesImportCommand.self,
+                PreferencesForgetCommand.self,
+            ]),
+        .command(RecallCommand.self),
         .command(FindCommand.self),
         .command(ExplainCommand.self),
         .command(AccountCommand.self),

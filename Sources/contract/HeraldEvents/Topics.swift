@@ -18,6 +18,10 @@ public struct Topics: Hashable, Sendable {
     public var state = "notifications.dead-letter.state"
     /// The audit: which operator did what to dead letters.
     public var audit = "notifications.audit"
+    /// What users do not want.
+    public var preferences = "notifications.preferences"
+    /// Which events and campaigns are recalled.
+    public var recalls = "notifications.recalls"
 
     /// The names that Herald has unless told otherwise.
     public init() {}

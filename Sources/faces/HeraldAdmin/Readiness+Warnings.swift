@@ -12,9 +12,10 @@ extension Readiness {
 
     var warnings: [Finding] {
         failing + throttling
-            + [copies, stranger, transaction, refused, growth, faults, passedOver, report.cluster.drift].compactMap {
-                $0
-            }
+            + [
+                copies, stranger, transaction, report.lastWord?.finding(now: now), refused, growth, faults, passedOver,
+                report.cluster.drift,
+            ].compactMap { $0 }
     }
 
     /// Partitions that have lost a copy, until too few are left, which is a reason.

@@ -37,7 +37,7 @@ public enum WorkerMetrics {
     /// All declarations, in the order of the output.
     public static var declarations: [MetricDeclaration] { all.map(\.declaration) }
 
-    static let all: [Metric] = delivery + state + kafka + process
+    static let all: [Metric] = delivery + state + lastWord + kafka + process
 
     static func text(
         _ report: WorkerReport, _ process: ProcessFacts, _ format: MetricsFormat, now: Moment
@@ -263,6 +263,41 @@ public enum WorkerMetrics {
                 if let delay = report.delay, let offsets { backlogs[delay, default: 0] += offsets }
             }
             for (delay, offsets) in backlogs.sorted(by: { $0.key < $1.key }) { writer.sample([delay], Int(offsets)) }
+        },
+    ]
+
+    // MARK: Opt-outs and recalls
+
+    private static func words(
+        _ name: String, _ kind: MetricDeclaration.Kind, unit: MetricDeclaration.Unit? = nil, _ help: String,
+        _ value: @escaping @Sendable (LastWordReport, MonotonicTime) -> Double
+    ) -> Metric {
+        Metric(name, kind, unit: unit, help) { source, writer in
+            guard let report = source.report.lastWord else { return }
+            writer.sample([], value(report, source.now.monotonic))
+        }
+    }
+
+    private static let lastWord: [Metric] = [
+        words(
+            "herald_preferences_age_seconds", .gauge, unit: .seconds,
+            "How old what this worker knows of opt-outs and recalls may be; promotional events wait beyond "
+                + "preferences.maxLag."
+        ) { report, now in report.age(now: now).inSeconds },
+        words(
+            "herald_preferences_users", .gauge, "Users who have opted out of something."
+        ) { report, _ in
+            Double(report.users)
+        },
+        words(
+            "herald_preferences_bytes", .gauge, unit: .bytes, "Memory that opt-outs and recalls take."
+        ) { report, _ in Double(report.bytes) },
+        words(
+            "herald_preferences_broken", .counter,
+            "Broken records of the topics of opt-outs and recalls; none of them opts anybody in."
+        ) { report, _ in Double(report.broken) },
+        words("herald_recalls", .gauge, "Events and campaigns that are recalled.") { report, _ in
+            Double(report.recalls)
         },
     ]
 }

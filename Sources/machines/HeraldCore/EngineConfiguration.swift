@@ -110,6 +110,15 @@ public struct EngineConfiguration: Sendable {
     /// The seed that makes the users' hash this process's own.
     public var hashSeed: UInt64 = 0
 
+    /// The users' last words; `nil` when nobody is asked for them.
+    ///
+    /// Default `nil`.
+    public var lastWord: LastWord?
+    /// The class of each request topic's events, in the order of ``Topics/requests``.
+    ///
+    /// Default empty: all are transactional.
+    public var classes: [EventClass] = []
+
     /// The defaults, with this decoder.
     public init(decoder: RecordDecoder) {
         self.decoder = decoder

@@ -25,6 +25,8 @@ public struct WorkerConfiguration: Sendable {
     package var wishes: TopicWishes
     /// The following of campaigns.
     public var campaigns: CampaignConfiguration
+    /// The following of opt-outs and recalls; `nil` when nobody is asked for them.
+    public var lastWord: LastWordConfiguration?
     /// The tracing of spans; `nil` when none are wanted.
     public var tracing: Tracing?
 
@@ -63,6 +65,7 @@ public final class Worker: Sendable {
         var mailboxes: [Mailbox] = []
         var snapshots: [LaneSnapshot] = []
         var watch: BrokerMonitor?
+        var words: LastWordWatch?
         var failure: String?
         /// The admin port's address, if the settings do not have it.
         var adminPort: UInt16?
@@ -96,6 +99,7 @@ public final class Worker: Sendable {
         defer { credentials.close() }
         let watch: BrokerMonitor
         let campaigns: CampaignWatch
+        var words: LastWordWatch?
         do {
             let admin = try Admin(properties: configuration.adminProperties)
             watch = try BrokerMonitor(
@@ -106,8 +110,24 @@ public final class Worker: Sendable {
             state.withLock { $0.watch = watch }
             if let end = checkTopics(admin, watch) { return end }
             campaigns = try CampaignWatch(configuration: configuration.campaigns, admin: admin, logger: logger)
+            if let lastWord = configuration.lastWord {
+                words = try LastWordWatch(
+                    configuration: lastWord, admin: try Admin(properties: configuration.adminProperties),
+                    logger: logger)
+                state.withLock { [words] in $0.words = words }
+            }
         } catch {
             return .failed("the Kafka client could not be made: \(error)")
+        }
+        let listener: OwnThread?
+        do {
+            listener = try words.map { words in try OwnThread(name: "word-watch") { words.run() } }
+        } catch {
+            return .failed("opt-outs and recalls could not be followed: \(error)")
+        }
+        defer {
+            words?.stop()
+            listener?.join()
         }
         let follower: OwnThread
         do {
@@ -120,6 +140,7 @@ public final class Worker: Sendable {
             follower.join()
         }
         campaigns.waitUntilRead()
+        words?.waitUntilRead()
         // Else every start with a token to fetch would begin with an outage.
         credentials.waitUntilSettled()
         var lanes: [OwnThread] = []
@@ -189,11 +210,12 @@ public final class Worker: Sendable {
 
     /// Its report; from any thread, at any time.
     public var report: WorkerReport {
-        let (watch, isStopping) = state.withLock { ($0.watch, $0.isStopping) }
+        let (watch, words, isStopping) = state.withLock { ($0.watch, $0.words, $0.isStopping) }
         var report = WorkerReport(
             pushServices: pushServices, requestTopics: requestTopics, lanes: laneReports,
             cluster: watch?.latest ?? ClusterReport(), isStopping: isStopping)
         report.group = group
+        report.lastWord = words?.report
         report.address = configuration.lanes.first.map { GroupAddress($0.consumerProperties) } ?? GroupAddress()
         return report
     }

@@ -123,7 +123,8 @@ final class Fixture: Sendable {
     /// What the settings want otherwise than the brokers' defaults.
     static func configuration(of topic: String) -> [String: String] {
         switch topic {
-        case "notifications.campaigns", "notifications.dead-letter.state": ["cleanup.policy": "compact"]
+        case "notifications.campaigns", "notifications.dead-letter.state", "notifications.preferences":
+            ["cleanup.policy": "compact"]
         case "notifications", "notifications.bulk": ["compression.type": "uncompressed"]
         case "notifications.audit": ["retention.ms": "31536000000"]
         case "notifications.dead-letter": ["max.message.bytes": "1064972"]

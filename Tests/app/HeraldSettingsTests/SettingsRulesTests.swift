@@ -17,6 +17,9 @@ struct SettingsRulesTests {
             ("topics: {retention: 12h}", "is shorter than retry.maxElapsed"),
             ("topics: {requests: [notifications.results]}", "topics.results and topics.requests both name"),
             ("retry: {maxElapsed: 8d}", "retry.maxElapsed: topics.retention is shorter than retry.maxElapsed"),
+            ("preferences: {enabled: true}", "preferences.enabled: needs topics.classes, because what is promotional"),
+            ("topics: {classes: {bulk: promotional}}", "\"bulk\" is none of topics.requests; allowed: notifications"),
+            ("topics: {recalls: notifications}", "topics.recalls and topics.requests both name"),
             ("backend: {aliases: {fcm: firebase}}", "which backend.pushServices lacks; allowed: apns, gcm, wns"),
             ("backend: {aliases: {gcm: apns}}", "is one of backend.pushServices, so it cannot be an alias"),
             ("backend: {tls: {certificateFile: a}}", "needs backend.tls.keyFile"),
@@ -34,6 +37,12 @@ struct SettingsRulesTests {
     func broken(yaml: String, message: String) {
         let found = mistakes(yaml)
         #expect(found.contains { $0.contains(message) && $0.hasPrefix("herald.yaml:1:") }, "\(found)")
+    }
+
+    @Test("Without a promotional topic, classes are written as an empty map")
+    func classes() {
+        #expect(mistakes("{preferences: {enabled: true}, topics: {classes: {}}}") == [])
+        #expect(mistakes("{topics: {classes: {notifications.bulk: promotional}}}") == [])
     }
 
     @Test("A setting that is invalid by itself breaks no rule on top")

@@ -53,6 +53,36 @@ struct TopicPlanTests {
         return all
     }
 
+    @Test("Opt-outs are kept for ever and recalls for as long as an event can be called, where they are wanted")
+    func preferences() throws {
+        var wishes = Self.wishes()
+        #expect(!wishes.topicNames.contains("notifications.preferences"))
+        wishes.wantsPreferences = true
+        let plan = TopicPlan(wishes, existing: Self.existing())
+        let made = Dictionary(uniqueKeysWithValues: plan.newTopics.map { ($0.name, $0.configuration) })
+        #expect(made.keys.sorted() == ["notifications.preferences", "notifications.recalls"])
+        #expect(made["notifications.preferences"]?["cleanup.policy"] == "compact")
+        #expect(made["notifications.preferences"]?["retention.ms"] == nil)
+        #expect(made["notifications.recalls"]?["cleanup.policy"] == "compact,delete")
+        #expect(made["notifications.recalls"]?["retention.ms"] == String(2 * Self.week + Self.day))
+        #expect(plan.newTopics.allSatisfy { $0.partitions == 1 })
+
+        var existing = Self.existing()
+        for topic in plan.newTopics {
+            existing[topic.name] = TopicState(
+                partitions: 1, replication: 1,
+                configuration: Self.good.merging(topic.configuration) { $1 }.merging(["cleanup.policy": "delete"]) {
+                    $1
+                })
+        }
+        let steps = TopicPlan(wishes, existing: existing).steps
+        #expect(steps.map(\.action) == [.change, .change])
+        #expect(steps.first?.note.contains("notified again") == true)
+        existing["notifications.recalls"]?.configuration["cleanup.policy"] = "delete,compact"
+        existing["notifications.preferences"]?.configuration["cleanup.policy"] = "compact"
+        #expect(TopicPlan(wishes, existing: existing).isFulfilled)
+    }
+
     @Test("Topics that match the wishes need no change")
     func fulfilled() {
         let plan = TopicPlan(Self.wishes(), existing: Self.existing())

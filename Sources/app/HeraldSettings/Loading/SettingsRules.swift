@@ -22,6 +22,7 @@ struct SettingsRules {
         checkKafka()
         checkKafkaAuthentication()
         checkTopics()
+        checkClasses()
         checkPushServices()
         checkNames(of: table.limits.pushServices)
         checkSecrets()
@@ -72,7 +73,8 @@ struct SettingsRules {
         }
         for setting in [
             table.topics.results, table.topics.deadLetter, table.topics.campaigns, table.topics.state,
-            table.topics.audit, table.topics.feedback, table.topics.retry,
+            table.topics.audit, table.topics.feedback, table.topics.preferences, table.topics.recalls,
+            table.topics.retry,
         ] {
             if let name = values.valid(setting) { topics.append((setting, name)) }
         }
@@ -96,6 +98,21 @@ struct SettingsRules {
                 written(table.topics.retention, or: table.retry.maxElapsed),
                 "topics.retention is shorter than retry.maxElapsed: events that wait would be deleted")
         }
+    }
+
+    private mutating func checkClasses() {
+        if let classes = values.valid(table.topics.classes), let requests = values.valid(table.topics.requests) {
+            for name in classes.keys.sorted() where !requests.contains(where: { $0.name == name }) {
+                let allowed = requests.map(\.name).joined(separator: ", ")
+                refuse(table.topics.classes, "\"\(name)\" is none of topics.requests; allowed: \(allowed)")
+            }
+        }
+        guard values.valid(table.preferences.enabled) == true, isComplete, !values.isWritten(table.topics.classes)
+        else { return }
+        refuse(
+            table.preferences.enabled,
+            "needs topics.classes, because what is promotional is nobody's guess: write "
+                + "topics.classes: {TOPIC: promotional} into the file of --config, or {} if no topic is promotional")
     }
 
     /// The one of two conflicting settings that is written.

@@ -1,3 +1,4 @@
+import HeraldEvents
 import HeraldText
 
 extension SettingType {
@@ -109,6 +110,13 @@ extension SettingType {
                         JSONValue.Member("\(key)", show?(key, value) ?? element.show(value))
                     })
             })
+    }
+}
+
+extension SettingType<[String: EventClass]> {
+    /// `{notifications.bulk: promotional}`.
+    static var classes: Self {
+        .map(keys: .topic(), key: { $0 }, values: .choice(EventClass.self), placeholder: "TOPIC=CLASS,…", atMost: 16)
     }
 }
 

@@ -93,6 +93,12 @@ enum KafkaClientSettings {
         resultsReader(settings) + [("enable.partition.eof", "true"), ("queued.max.messages.kbytes", "1024")]
     }
 
+    /// A worker's reader of opt-outs and recalls: it goes through millions when it begins.
+    static func wordReader(_ settings: Settings) -> ClientProperties {
+        resultsReader(settings) + [("enable.partition.eof", "true")]
+            + unset([("queued.min.messages", "100000"), ("queued.max.messages.kbytes", "16384")], settings)
+    }
+
     /// The doctor's reader: an offset that a worker is just committing does not keep it waiting.
     static func doctorReader(_ settings: Settings) -> ClientProperties {
         deadLetterReader(settings) + [("isolation.level", "read_uncommitted")]

@@ -18,7 +18,8 @@ extension Settings {
             names: topicNames, retryDelays: retry.delays,
             partitions: topics.partitions, replication: topics.replicationFactor == 0 ? nil : topics.replicationFactor,
             retention: Milliseconds(topics.retention), maxElapsed: Milliseconds(retry.maxElapsed),
-            eventBytes: limits.eventBytes, wantsFeedback: target.wantsFeedback)
+            eventBytes: limits.eventBytes, wantsFeedback: target.wantsFeedback,
+            wantsPreferences: preferences.enabled)
     }
 
     /// The follower's group: its offsets must not be mixed up with those of the workers.

@@ -20,6 +20,8 @@ extension Settings {
         names.campaigns = topics.campaigns
         names.state = topics.state
         names.audit = topics.audit
+        names.preferences = topics.preferences
+        names.recalls = topics.recalls
         return names
     }
 
@@ -54,6 +56,8 @@ extension Settings {
     func workerConfiguration(descriptors: Int) throws -> WorkerConfiguration {
         // Its own unless it was given: two workers that share a transactional id fence each other.
         let instance = kafka.instance ?? String(UInt64.random(in: .min ... .max), radix: 36)
+        let seed = UInt64.random(in: .min ... .max)
+        let lastWord = try lastWord(seed: seed)
         let lanes = try laneSettings(descriptors: descriptors).enumerated().map { number, live in
             let backend = try target.configuration(connectionLimit: live.connectionLimit)
             return LaneConfiguration(
@@ -61,9 +65,10 @@ extension Settings {
                 readerProperties: KafkaClientSettings.campaignReader(self),
                 producerProperties: KafkaClientSettings.producer(self, lane: number, instance: instance),
                 requestWeights: topics.requests.map(\.weight),
-                engine: try engineConfiguration(live.engine, backend.target), backend: backend)
+                engine: try engineConfiguration(live.engine, backend.target, seed: seed, lastWord?.table),
+                backend: backend)
         }
-        return WorkerConfiguration(
+        var configuration = WorkerConfiguration(
             lanes: lanes, readBackendAgain: readingBackendAgain(connectionLimit: 1),
             adminProperties: KafkaClientSettings.common(self),
             needsTransactions: delivery.guarantee == .atomic,
@@ -78,6 +83,18 @@ extension Settings {
                     let entry = AuditEntry(pause: control, of: campaign)
                     return (topic, Array(entry.by.utf8), entry.encoded())
                 }))
+        configuration.lastWord = lastWord
+        return configuration
+    }
+
+    /// The following of opt-outs and recalls, with the table that all lanes read; `nil` when that is off.
+    private func lastWord(seed: UInt64) throws -> LastWordConfiguration? {
+        guard preferences.enabled else { return nil }
+        let (services, maxLag) = (try pushServices(), Milliseconds(preferences.maxLag))
+        return LastWordConfiguration(
+            table: LastWord(hashSeed: seed, pushServices: services, maxLag: maxLag), maxLag: maxLag,
+            pushServices: services, preferencesTopic: topics.preferences, recallsTopic: topics.recalls,
+            readerProperties: KafkaClientSettings.wordReader(self))
     }
 
     /// The settings of lanes that may change while they work, each with its share.
@@ -111,7 +128,7 @@ extension Settings {
     var wantedConnections: Int { backend.connections == 0 ? delivery.maxInFlight : backend.connections }
 
     private func engineConfiguration(
-        _ live: LiveConfiguration, _ target: any Target
+        _ live: LiveConfiguration, _ target: any Target, seed: UInt64, _ lastWord: LastWord?
     ) throws -> EngineConfiguration {
         var engine = EngineConfiguration(decoder: try recordDecoder())
         engine.topics = topicNames
@@ -133,7 +150,9 @@ extension Settings {
         engine.repeatsUnanswered = target.repeatsUnanswered
         engine.keepsBackendIDs = target.keepsMessageIDs
         engine.carriedContent = backend.pushServices.map(target.carries(to:))
-        engine.hashSeed = .random(in: .min ... .max)
+        engine.hashSeed = seed
+        engine.lastWord = lastWord
+        engine.classes = topics.requests.map { topics.classes[$0.name] ?? .transactional }
         return engine
     }
 

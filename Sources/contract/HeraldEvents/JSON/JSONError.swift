@@ -17,7 +17,7 @@ package struct JSONError: Error {
 
     let problem: Problem
     /// The byte's offset in the record's value.
-    let offset: Int
+    package let offset: Int
 }
 
 extension JSONError: CustomStringConvertible {

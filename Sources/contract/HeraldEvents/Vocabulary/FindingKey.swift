@@ -26,6 +26,7 @@ package enum FindingKey: String, Sendable, CaseIterable {
     case offsetsPassedOver = "offsets-passed-over"
     case topicsDrift = "topics-drift"
     case copiesMissing = "copies-missing"
+    case preferencesBehind = "preferences-behind"
 
     // What looks at Kafka and at all workers: the console, the doctor, tools.
     case noWorker = "no-worker"
@@ -155,6 +156,11 @@ extension FindingKey {
                 .warn, "Records are refused", "", ["herald", "topics", "apply"], section: "records-refused")
         case .copiesMissing:
             row(.warn, "Copies are missing", "bring the broker back before a further one fails")
+        case .preferencesBehind:
+            row(
+                .warn, "Opt-outs are behind",
+                "look at the brokers that lead these topics, and whether a transaction is open there; all others are "
+                    + "delivered", alert: "HeraldPreferencesBehind")
         case .offsetsPassedOver: row(.warn, "Offsets were passed over", alert: "HeraldOffsetsPassedOver")
 
         case .topicsDrift:

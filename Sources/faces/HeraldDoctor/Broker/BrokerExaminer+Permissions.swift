@@ -11,6 +11,7 @@ extension BrokerExaminer {
         let read = topics.filter {
             names.requests.contains($0.name) || isRetry($0.name)
                 || [names.results, names.deadLetter, names.campaigns, names.state].contains($0.name)
+                || isOfWords($0.name)
         }
         let partitions = read.compactMap { topic in Self.servedPartition(of: topic) }
         let answers: [String: KafkaError?]
@@ -36,7 +37,11 @@ extension BrokerExaminer {
                     return Check(
                         .reading, partition.topic, isNeeded ? .failed : .warning,
                         (isForbidden ? "not allowed" : error.wordsInFull)
-                            + (isNeeded ? "" : " (herald publish --wait, dlq, campaign, feedback and offsets need it)"),
+                            + (isNeeded
+                                ? ""
+                                : isOfWords(partition.topic)
+                                    ? Self.wordsPurpose
+                                    : " (herald publish --wait, dlq, campaign, feedback and offsets need it)"),
                         fix: "\(KafkaPermission(.read, on: .topic(partition.topic)))")
                 }
             }, isDeadEnd: false)
@@ -83,7 +88,10 @@ extension BrokerExaminer {
     /// Writes a record to each topic that Herald alone writes, in transactions that are aborted.
     func examineWriting() -> StageReport {
         let requests = plan.topics.names.requests
-        let partitions = topics.filter { !requests.contains($0.name) }.compactMap { Self.servedPartition(of: $0) }
+        // Workers only read words: commands write them, as people who may.
+        let partitions = topics.filter { !requests.contains($0.name) && !isOfWords($0.name) }.compactMap {
+            Self.servedPartition(of: $0)
+        }
         let (properties, group, timeLeft) = (plan.writerProperties, plan.group, timeLeft)
         let trials = SideBySide.map(partitions, within: timeLeft.step(atMost: Self.writeTimeout)) {
             TransactionProbe.write(to: $0, properties: properties, id: Self.transactionalID(group), timeLeft: timeLeft)

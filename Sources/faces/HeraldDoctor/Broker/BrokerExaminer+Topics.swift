@@ -29,8 +29,17 @@ extension BrokerExaminer {
     /// What a missing permission on a topic is needed for.
     func purpose(of topic: String) -> String {
         if verdict(of: topic) == .failed { return "" }
-        return topic == plan.topics.names.feedback ? Self.followerPurpose : " (herald dlq and campaign need it)"
+        let names = plan.topics.names
+        if topic == names.feedback { return Self.followerPurpose }
+        return isOfWords(topic) ? Self.wordsPurpose : " (herald dlq and campaign need it)"
     }
+
+    /// Whether users' opt-outs or recalls are there, which workers with `preferences.enabled` read.
+    func isOfWords(_ topic: String) -> Bool {
+        [plan.topics.names.preferences, plan.topics.names.recalls].contains(topic)
+    }
+
+    static let wordsPurpose = " (promotional events wait without it, or nobody can opt out)"
 
     func examineTopics() -> StageReport {
         guard let admin else { return StageReport([], isDeadEnd: true) }

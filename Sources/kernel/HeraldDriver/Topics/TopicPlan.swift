@@ -84,8 +84,8 @@ package struct TopicPlan: Sendable, Equatable {
     }
 
     private mutating func create(_ topic: WantedTopic, replication: Int?) {
-        var entries: [(TopicProperty, String)] = [(.cleanupPolicy, topic.isCompacted ? "compact" : "delete")]
-        if !topic.isCompacted { entries.append((.retention, String(topic.retention.count))) }
+        var entries: [(TopicProperty, String)] = [(.cleanupPolicy, topic.cleanup.policy)]
+        if topic.cleanup.hasRetention { entries.append((.retention, String(topic.retention.count))) }
         entries.append((.maxMessageBytes, String(topic.newMessageBytes)))
         if topic.isUncompressed { entries.append((.compressionType, Self.uncompressed)) }
         // One copy with a cluster's default of two in-sync copies would take no record at all.
@@ -146,12 +146,15 @@ package struct TopicPlan: Sendable, Equatable {
     private mutating func checkPolicy(_ topic: WantedTopic, _ state: TopicState) {
         let policy = state.text(.cleanupPolicy) ?? ""
         let parts = policy.split(separator: ",").map { $0.trimming(" ") }
-        guard parts != [topic.isCompacted ? "compact" : "delete"] else { return }
-        if topic.isCompacted {
-            add(
-                topic, .cleanupPolicy, now: policy, wanted: "compact", .change,
-                "what is deleted after retention.ms is forgotten, and could be replayed again")
-            return
+        let wanted = topic.cleanup.policy
+        guard Set(parts) != Set(wanted.split(separator: ",").map(String.init)) else { return }
+        switch topic.cleanup {
+        case .delete: break
+        case .compact(let why): return add(topic, .cleanupPolicy, now: policy, wanted: wanted, .change, why)
+        case .compactAndDelete:
+            return add(
+                topic, .cleanupPolicy, now: policy, wanted: wanted, .change,
+                "it is read whole by every worker that starts, and a recall is of no use when its event is gone")
         }
         let why = "compaction removes all but a user's last record"
         if parts.contains("delete") {
@@ -164,7 +167,7 @@ package struct TopicPlan: Sendable, Equatable {
     }
 
     private mutating func checkRetention(_ topic: WantedTopic, _ state: TopicState) {
-        guard !topic.isCompacted else { return }
+        guard topic.cleanup.hasRetention else { return }
         let wanted = topic.retention.count
         let now = state.number(.retention) ?? 0
         if now >= 0, now < wanted {

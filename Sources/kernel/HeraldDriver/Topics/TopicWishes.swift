@@ -15,10 +15,12 @@ package struct TopicWishes: Sendable, Equatable {
     package var eventBytes: Int
     /// Whether the feedback topic is needed.
     package var wantsFeedback: Bool
+    /// Whether the topics of opt-outs and recalls are needed.
+    package var wantsPreferences: Bool
 
     package init(
         names: Topics, retryDelays: [DelayName], partitions: Int, replication: Int?, retention: Milliseconds,
-        maxElapsed: Milliseconds, eventBytes: Int, wantsFeedback: Bool = false
+        maxElapsed: Milliseconds, eventBytes: Int, wantsFeedback: Bool = false, wantsPreferences: Bool = false
     ) {
         self.names = names
         self.retryDelays = retryDelays
@@ -28,12 +30,14 @@ package struct TopicWishes: Sendable, Equatable {
         self.maxElapsed = maxElapsed
         self.eventBytes = eventBytes
         self.wantsFeedback = wantsFeedback
+        self.wantsPreferences = wantsPreferences
     }
 
     /// The names of all topics, in the order in which events pass them.
     package var topicNames: [String] {
         names.requests + [names.results] + retryDelays.map(names.retryTopic)
             + [names.deadLetter, names.campaigns, names.state, names.audit] + (wantsFeedback ? [names.feedback] : [])
+            + (wantsPreferences ? [names.preferences, names.recalls] : [])
     }
 
     /// What every topic must be, given those that there are.
@@ -61,20 +65,30 @@ package struct TopicWishes: Sendable, Equatable {
                 name: names.deadLetter, partitions: max(partitions, largest), retention: retention,
                 messageBytes: failureBytes, newMessageBytes: failureBytes))
         // Small, and read as a whole: one partition, whose order says what came first.
-        func small(_ name: String, _ partitions: Int, _ retention: Milliseconds, isCompacted: Bool = false) {
+        func small(_ name: String, _ partitions: Int, _ retention: Milliseconds, _ cleanup: TopicCleanup = .delete) {
             topics.append(
                 WantedTopic(
                     name: name, partitions: partitions, retention: retention, messageBytes: Self.headerRoomBytes,
-                    newMessageBytes: Self.standardMessageBytes, isCompacted: isCompacted))
+                    newMessageBytes: Self.standardMessageBytes, cleanup: cleanup))
         }
-        for name in [names.campaigns, names.state] { small(name, 1, retention, isCompacted: true) }
+        for name in [names.campaigns, names.state] { small(name, 1, retention, .compact(Self.replayedAgain)) }
         small(names.audit, 1, max(retention, Self.auditRetention))
         if wantsFeedback { small(names.feedback, partitions, retention) }
+        if wantsPreferences {
+            small(names.preferences, 1, retention, .compact(Self.optedIn))
+            // As long as an event can be called: it waits in its topic, then for its retries, then as a dead letter.
+            small(names.recalls, 1, retention + maxElapsed + retention, .compactAndDelete)
+        }
         return topics
     }
 
     /// A year: who did what is asked long after the dead letters are gone.
     private static let auditRetention: Milliseconds = .days(365)
+
+    private static let replayedAgain =
+        "what is deleted after retention.ms is forgotten, and could be replayed again"
+    private static let optedIn =
+        "what is deleted after retention.ms is forgotten, and users who have opted out would be notified again"
 
     /// Room for a key, for headers or a result (16 KiB each at most), and for the batch around them.
     private static let headerRoomBytes = 18_432
@@ -98,6 +112,28 @@ struct WantedTopic: Equatable {
     var newMessageBytes: Int
     /// Whether brokers unpack what they are sent, and refuse what is too large then: others than Herald write to it.
     var isUncompressed = false
-    /// Whether only the last record of each key is kept, for ever, instead of all for some time.
-    var isCompacted = false
+    var cleanup = TopicCleanup.delete
+}
+
+/// What a topic keeps.
+enum TopicCleanup: Equatable {
+    /// All records for some time.
+    case delete
+    /// The last record of each key, for ever; otherwise that follows.
+    case compact(String)
+    /// The last record of each key, for some time.
+    case compactAndDelete
+
+    /// Its `cleanup.policy`.
+    var policy: String {
+        switch self {
+        case .delete: "delete"
+        case .compact: "compact"
+        case .compactAndDelete: "compact,delete"
+        }
+    }
+
+    var hasRetention: Bool {
+        if case .compact = self { false } else { true }
+    }
 }

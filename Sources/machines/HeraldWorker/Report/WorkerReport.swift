@@ -19,6 +19,8 @@ public struct WorkerReport: Sendable {
     public var cluster: ClusterReport
     /// Whether it was told to stop.
     public var isStopping: Bool
+    /// What is known of opt-outs and recalls; `nil` without `preferences.enabled`.
+    public var lastWord: LastWordReport?
 
     /// A report.
     public init(

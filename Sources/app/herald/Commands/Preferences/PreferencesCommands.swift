@@ -1,0 +1,124 @@
+import HeraldCommandLine
+import HeraldEvents
+import HeraldText
+import HeraldTime
+import HeraldTools
+
+enum PreferencesShowCommand: HeraldCommand {
+    static let declaration = CommandDeclaration(
+        "show", "Show what a user has opted out of, since when, and who wrote it.",
+        details:
+            "Reads the whole topic. It shows what is written; herald_preferences_age_seconds says how old what a worker "
+            + "has applied may be.",
+        arguments: [PreferencesTool.user], options: [OutputFormat.option],
+        examples: [.init("herald preferences show ann", "What ann does not want.")])
+    static let usedSettings = PreferencesTool.usedSettings
+
+    static func run(_ invocation: Invocation) async throws -> ExitStatus {
+        let tool = try PreferencesTool(invocation)
+        let user = try tool.user(invocation, invocation.parsed[PreferencesTool.user])
+        let entry = try tool.word(of: user, isWriting: false)
+        let word = entry?.preference
+        try invocation.format.write(
+            [
+                .init("user", .string(user)), .init("optOut", PreferencesTool.json(entry)),
+                .init("updatedAt", .text(word?.updatedAt?.text)), .init("by", .text(word?.by)),
+                .init("problem", .text(entry?.problem)),
+            ],
+            lines: [
+                "user       \(SafeText.escaped(user))", "opt-out    \(SafeText.escaped(PreferencesTool.words(entry)))",
+            ] + (word?.updatedAt.map { ["updated    \($0.text)"] } ?? [])
+                + (word?.by.map { ["by         \(SafeText.escaped($0))"] } ?? []), to: invocation.console)
+        return .done
+    }
+}
+
+enum PreferencesSetCommand: HeraldCommand {
+    private static let optOut = CommandOption.required(
+        "opt-out", .text("ENTRY,…"),
+        "all, promotional, pns:NAME, source:SOURCE, separated by commas; or none: the user wants everything.")
+
+    static let declaration = CommandDeclaration(
+        "set", "Set what a user has opted out of, in place of everything said before.",
+        details:
+            "Reads what is there, writes the whole word, and says both; members of the record that Herald does not know "
+            + "stay. What the service of users' settings writes at the same moment may be overwritten. Calls that have begun "
+            + "are not undone. The audit topic keeps who did it, with the user's name.",
+        arguments: [PreferencesTool.user], options: [optOut, PreferencesTool.reason, OutputFormat.option],
+        examples: [
+            .init(
+                "herald preferences set ann --opt-out promotional,pns:apns", "No advertisements, and nothing by apns."),
+            .init("herald preferences set ann --opt-out none", "Everything again."),
+        ])
+    static let usedSettings = PreferencesTool.usedSettings
+
+    static func run(_ invocation: Invocation) async throws -> ExitStatus {
+        let parsed = invocation.parsed
+        let stop = try StopRequest.listen()
+        let tool = try PreferencesTool(invocation)
+        let user = try tool.user(invocation, parsed[PreferencesTool.user])
+        let wanted: OptOut
+        do throws(InputError) {
+            wanted = try OptOut.read(
+                parsed[optOut], separatedBy: ",", pushServices: tool.context.pushServices)
+        } catch {
+            throw parsed.mistake("--opt-out: \(error)")
+        }
+        let former = try tool.word(of: user, isWriting: true)
+        let now = SystemClock.wall()
+        var word = former?.preference ?? Preference(OptOut())
+        (word.optOut, word.updatedAt, word.by) = (wanted, now, tool.context.operatorName)
+        var entry = tool.context.audit("preferences.set", reason: parsed[PreferencesTool.reason], at: now.text)
+        entry.selection = user
+        entry.options = ["was": PreferencesTool.words(former), "is": wanted.words]
+        stop.beginWork()
+        try tool.context.write(
+            to: tool.context.topics.preferences, key: Array(user.utf8), value: word.encoded(), entry,
+            otherwise: "what the user said stays as it is")
+        try invocation.format.write(
+            [
+                .init("user", .string(user)), .init("was", PreferencesTool.json(former)),
+                .init("is", .array(wanted.entries.map { .string($0) })),
+            ],
+            lines: [
+                "user  \(SafeText.escaped(user))", "was   \(SafeText.escaped(PreferencesTool.words(former)))",
+                "is    \(SafeText.escaped(wanted.words))",
+            ], to: invocation.console)
+        return .done
+    }
+}
+
+enum PreferencesForgetCommand: HeraldCommand {
+    static let declaration = CommandDeclaration(
+        "forget", "Delete a user's record: nothing of it is kept, and the user gets everything again.",
+        details:
+            "For a user who is to be erased. Events for the user that are still on their way are called then; publish "
+            + "none, or recall them. The topic's compaction removes the bytes within the topic's delete.retention.ms. The "
+            + "audit topic keeps who did it, without the user's name. Without a terminal it needs --yes, or exits with 4.",
+        arguments: [PreferencesTool.user],
+        options: [Confirmation.option, PreferencesTool.reason, OutputFormat.option],
+        examples: [.init("herald preferences forget ann --reason 'erasure 4711'", "After a confirmation.")])
+    static let usedSettings = PreferencesTool.usedSettings
+
+    static func run(_ invocation: Invocation) async throws -> ExitStatus {
+        let parsed = invocation.parsed
+        let stop = try StopRequest.listen()
+        let tool = try PreferencesTool(invocation)
+        let user = try tool.user(invocation, parsed[PreferencesTool.user])
+        _ = try tool.partitions(of: tool.context.topics.preferences, isWriting: true)
+        let question = "Forget \(SafeText.quoted(user)), who gets everything again?"
+        guard
+            try stop.confirm(
+                question, isAssumed: parsed[Confirmation.option], tool.console, refusal: "Nothing was written.")
+        else { return .needsConfirmation }
+        let entry = tool.context.audit(
+            "preferences.forget", reason: parsed[PreferencesTool.reason], at: SystemClock.wall().text)
+        try tool.context.write(
+            to: tool.context.topics.preferences, key: Array(user.utf8), value: nil, entry,
+            otherwise: "the record stays as it is")
+        try invocation.format.write(
+            [.init("user", .string(user)), .init("isForgotten", true)],
+            lines: ["\(SafeText.escaped(user)) is forgotten"], to: invocation.console)
+        return .done
+    }
+}

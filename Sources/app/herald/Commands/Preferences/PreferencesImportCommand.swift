@@ -1,0 +1,104 @@
+import HeraldCommandLine
+import HeraldEvents
+import HeraldSettings
+import HeraldText
+import HeraldTime
+import HeraldTools
+
+enum PreferencesImportCommand: HeraldCommand {
+    private static let file = CommandOption.required(
+        "FILE", .file(), "CSV with the heading user,opt_out, or JSON lines with user and optOut; - is standard input.")
+    /// The mistakes that are shown.
+    private static let shownMistakes = 10
+
+    static let declaration = CommandDeclaration(
+        "import", "Set what many users have opted out of, from a file.",
+        details:
+            "All lines are checked before the first is written; if one is wrong, the first ten mistakes are named and the "
+            + "exit status is 2. A cell of opt_out has its entries with | between them, or none. Each line is the user's "
+            + "whole word, in place of what was said before; users that the file does not name keep theirs. It asks before "
+            + "it writes; without a terminal it needs --yes, or exits with 4. When it breaks off, import the file again.",
+        arguments: [file],
+        options: [DeadLetterReplayCommand.dryRun, Confirmation.option, PreferencesTool.reason, OutputFormat.option],
+        examples: [
+            .init("herald preferences import opt-outs.csv --dry-run", "Only check the file."),
+            .init("herald preferences import opt-outs.csv", "Write it, after a confirmation."),
+        ])
+    static let usedSettings = PreferencesTool.usedSettings
+
+    static func run(_ invocation: Invocation) async throws -> ExitStatus {
+        let (parsed, console) = (invocation.parsed, invocation.console)
+        let isDryRun = parsed[DeadLetterReplayCommand.dryRun]
+        let lines = try LineFile(path: parsed[file], copyingInto: invocation.temporaryDirectory)
+        let settings = try invocation.readSettings(requiring: isDryRun ? [] : [.kafka]).settings
+        let (services, users) = (try settings.pushServices(), settings.backend.users)
+        let counts = try check(lines, WordFile(pushServices: services, users: users), console)
+        console.remark(
+            "\(TopicsTool.counted(counts.users, "user")), \(counts.optedOut) of whom have opted out of something.")
+        guard !isDryRun else { return .done }
+        let stop = try StopRequest.listen()
+        let tool = try PreferencesTool(invocation)
+        _ = try tool.partitions(of: tool.context.topics.preferences, isWriting: true)
+        let question = "Write the words of \(TopicsTool.counted(counts.users, "user"))?"
+        guard
+            try stop.confirm(
+                question, count: counts.users, isAssumed: parsed[Confirmation.option], console,
+                refusal: "Nothing was written.")
+        else { return .needsConfirmation }
+        var entry = tool.context.audit(
+            "preferences.import", phase: "started", reason: parsed[PreferencesTool.reason],
+            at: SystemClock.wall().text)
+        entry.planned = counts.users
+        try tool.context.record(entry)
+        let written = try write(lines, WordFile(pushServices: services, users: users), tool, stop)
+        (entry.phase, entry.at) = ("ended", SystemClock.wall().text)
+        entry.counts = ["users": written]
+        entry.end = written == counts.users ? "complete" : "stopped"
+        try tool.context.record(entry)
+        try invocation.format.write(
+            [.init("users", .integer(written)), .init("planned", .integer(counts.users))],
+            lines: ["\(TopicsTool.counted(written, "word")) written"], to: console)
+        return written == counts.users ? .done : .partlyDone
+    }
+
+    private static func check(
+        _ lines: LineFile, _ file: WordFile, _ console: Console
+    ) throws -> (users: Int, optedOut: Int) {
+        var file = file
+        var counts = (users: 0, optedOut: 0)
+        var mistakes = 0
+        try lines.forEachLine(longest: WordFile.longestLine) { line in
+            do throws(InputError) {
+                guard let word = try file.read(line) else { return }
+                counts.users += 1
+                if !word.optOut.isEmpty { counts.optedOut += 1 }
+            } catch {
+                mistakes += 1
+                if mistakes <= shownMistakes { console.complain(SafeText.escaped(error.description)) }
+            }
+        }
+        guard mistakes == 0 else {
+            throw CommandFailure(
+                "\(TopicsTool.counted(mistakes, "line")) of the file \(mistakes == 1 ? "is" : "are") wrong; nothing was "
+                    + "written", status: .usage)
+        }
+        guard counts.users > 0 else { throw CommandFailure("the file has no words", status: .usage) }
+        return counts
+    }
+
+    private static func write(
+        _ lines: LineFile, _ file: WordFile, _ tool: PreferencesTool, _ stop: StopRequest
+    ) throws -> Int {
+        var file = file
+        let now = SystemClock.wall()
+        let writer = try WordWriter(tool.context)
+        defer { writer.close() }
+        try lines.forEachLine(longest: WordFile.longestLine) { line in
+            guard !stop.isMade, let word = try file.read(line) else { return }
+            try writer.write(
+                Preference(word.optOut, updatedAt: now, by: tool.context.operatorName), of: word.user)
+        }
+        try writer.finish()
+        return writer.writtenCount
+    }
+}

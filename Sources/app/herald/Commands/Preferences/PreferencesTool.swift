@@ -1,0 +1,72 @@
+import HeraldCommandLine
+import HeraldEvents
+import HeraldSettings
+import HeraldText
+import HeraldTools
+
+/// The common part of the commands about opt-outs and recalls.
+struct PreferencesTool {
+    static let user = CommandOption.required("USER", .text("USER"), "The user, as in the event's user.")
+    static let reason = CommandOption.optional("reason", .text("TEXT"), "Why; goes into the audit topic.")
+    static let usedSettings: UsedSettings =
+        .cluster + .topics("preferences", "recalls", "audit") + .pushServices + ["preferences.enabled"]
+
+    let settings: Settings
+    let context: LastWordContext
+    let console: Console
+
+    init(_ invocation: Invocation) throws {
+        settings = try invocation.settings(requiring: [.kafka])
+        console = invocation.console
+        context = try settings.lastWordContext(environment: invocation.environment)
+        if !settings.preferences.enabled {
+            console.complain(
+                "warning: preferences.enabled is false in these settings: workers that have them call whom they like, "
+                    + "whatever the topics say")
+        }
+    }
+
+    /// The user that an argument names, checked by the settings' rule.
+    func user(_ invocation: Invocation, _ text: String) throws -> String {
+        if let problem = settings.backend.users.problem(in: text.utf8.span.bytes) {
+            throw invocation.parsed.mistake(problem)
+        }
+        return text
+    }
+
+    func partitions(of topic: String, isWriting: Bool) throws -> [Int32] {
+        try context.partitions(
+            of: topic, isWriting: isWriting, reach: settings.clusterReach, admin: settings.adminClient())
+    }
+
+    /// What a user has said; reads the whole topic.
+    func word(of user: String, isWriting: Bool) throws -> LastWordContext.Entry? {
+        let partitions = try partitions(of: context.topics.preferences, isWriting: isWriting)
+        var line = ProgressLine(console)
+        defer { line.clear() }
+        return try context.word(of: user, partitions: partitions) { passed, total in
+            line.show(share: passed, of: total, "\(passed) of \(total) records read")
+            return true
+        }
+    }
+
+    /// What holds for a user, in a word or two for people.
+    static func words(_ entry: LastWordContext.Entry?) -> String {
+        guard let entry else { return "nothing (the user gets everything)" }
+        return entry.preference.optOut.words + (entry.problem.map { " (the record \($0))" } ?? "")
+    }
+
+    static func json(_ entry: LastWordContext.Entry?) -> JSONValue {
+        entry.map { .array($0.preference.optOut.entries.map { .string($0) }) } ?? .null
+    }
+}
+
+extension Settings {
+    func lastWordContext(environment: [String: String]) throws -> LastWordContext {
+        LastWordContext(
+            topics: topicNames, pushServices: try pushServices(),
+            readerProperties: KafkaClientSettings.outcomeReader(self),
+            writerProperties: KafkaClientSettings.publisher(self), operatorName: Operator.name(environment: environment)
+        )
+    }
+}

@@ -1,0 +1,13 @@
+/// Why an event is not called: by the user's word, or by a recall.
+public enum Suppression: Sendable, Equatable {
+    /// What the user has opted out of.
+    public enum OptedOut: Sendable, Equatable {
+        /// Of everything, of promotional events, of this push service, or of this source's promotional events.
+        case all, promotional, pushService, source
+    }
+
+    /// The user opted out.
+    case optedOut(OptedOut)
+    /// The event or its campaign was recalled; the number is that of the words about it.
+    case recalled(UInt32)
+}

@@ -1,0 +1,46 @@
+package import HeraldEvents
+public import HeraldTime
+
+/// What a worker knows of users' opt-outs and of recalls.
+public struct LastWordReport: Sendable, Equatable {
+    /// The users who have opted out of something.
+    public var users: Int
+    /// The events and campaigns that are recalled.
+    public var recalls: Int
+    /// The bytes of the table.
+    public var bytes: Int
+    /// The broken records since the start.
+    public var broken: Int
+    /// The topics that are not there.
+    public var missing: [String]
+    /// The moment as of which everything is applied; `nil` before the topics are read.
+    public var currentAsOf: MonotonicTime?
+    /// When the worker began to read.
+    public var began: MonotonicTime
+    /// The age beyond which promotional events wait.
+    public var maxLag: Milliseconds
+
+    /// How old what is known may be; since the start before anything is.
+    public func age(now: MonotonicTime) -> Milliseconds { max(.zero, now.time(since: currentAsOf ?? began)) }
+
+    /// That promotional events wait, or that nobody can opt out.
+    package func finding(now: MonotonicTime) -> Finding? {
+        let age = age(now: now)
+        if age > maxLag {
+            let what =
+                currentAsOf == nil
+                ? "the opt-outs and recalls are not read yet, after \(age.wholeSeconds) s"
+                : "what is known of opt-outs and recalls is \(age.wholeSeconds) s old"
+            return Finding(
+                .preferencesBehind, "\(what), so promotional events wait", numbers: ["seconds": Int(age.wholeSeconds)])
+        }
+        guard !missing.isEmpty else { return nil }
+        var finding = Finding(
+            .preferencesBehind,
+            "there is no topic \(missing.joined(separator: ", ")), so nobody can opt out or recall there",
+            place: missing,
+            step: "run `herald topics apply`")
+        finding.command = ["herald", "topics", "apply"]
+        return finding
+    }
+}

@@ -1,0 +1,202 @@
+import Foundation
+import HeraldKafka
+import HeraldSandbox
+import TestSupport
+import Testing
+
+@Suite("Opt-outs and recalls", .realKafka("LastWord"))
+struct LastWordTests {
+    private static func plan(_ settings: [String: String] = [:]) -> Fixture.Plan {
+        var plan = Fixture.Plan()
+        plan.more = ["notifications.preferences", "notifications.recalls", "notifications.audit"]
+        plan.settings = ["preferences.enabled": "true"].merging(settings) { $1 }
+        return plan
+    }
+
+    /// The changes that name the topics as this fixture has them.
+    private static func names(_ fixture: Fixture) -> [String: String] {
+        [
+            "topics.preferences": fixture.topic("notifications.preferences"),
+            "topics.recalls": fixture.topic("notifications.recalls"),
+            "topics.classes": "{\(fixture.topic("notifications.bulk")): promotional}",
+        ]
+    }
+
+    private static func word(_ user: String, _ entries: String...) -> Publication {
+        let list = entries.map { #""\#($0)""# }.joined(separator: ",")
+        return record(user, #"{"optOut":[\#(list)]}"#)
+    }
+
+    private static func record(_ key: String, _ text: String, to topic: String = "notifications.preferences")
+        -> Publication
+    {
+        var record = Publication(user: key, text: text)
+        record.topic = topic
+        return record
+    }
+
+    private static func promotional(_ range: Range<Int>, more: [String: String] = [:]) -> [Publication] {
+        range.map { index in
+            var event = Publication(id: "p\(index)", user: "user-\(index)", more: more)
+            event.topic = "notifications.bulk"
+            return event
+        }
+    }
+
+    private static func metric(_ name: String, of worker: HeraldProcess) async throws -> Double? {
+        try await worker.metrics()[name]
+    }
+
+    private static func wait(
+        _ fixture: Fixture, _ what: String, until condition: () async throws -> Bool
+    ) async throws {
+        var isSo = false
+        try await fixture.wait(what, until: { isSo }, meanwhile: { isSo = try await condition() })
+    }
+
+    private static func outcomes(_ fixture: Fixture) throws -> [String: String] {
+        Dictionary(try fixture.results.map { ($0.id ?? "", $0.outcome) }) { $1 }
+    }
+
+    @Test("Words that were there before a start hold from the first event on; transactional events go on")
+    func start() async throws {
+        try await Fixture.run(Self.plan()) { fixture in
+            try await fixture.publish(
+                [
+                    Self.word("user-0", "promotional"), Self.word("user-1", "all"), Self.word("user-2", "pns:apns"),
+                    Self.word("user-3", "source:shop"), Self.record("user-4", "nonsense"),
+                ])
+            try await fixture.publish(Self.promotional(0..<6, more: ["source": "shop"]))
+            try await fixture.publish(Batch.events(0..<6))
+            let worker = try await fixture.startWorker(changing: Self.names(fixture))
+            try await fixture.waitForResults(12)
+            let outcomes = try Self.outcomes(fixture)
+            for index in 0..<5 { #expect(outcomes["p\(index)"] == "suppressed", "p\(index)") }
+            #expect(outcomes["p5"] == "delivered")
+            for index in [0, 3, 4, 5] { #expect(outcomes["e\(index)"] == "delivered", "e\(index)") }
+            for index in [1, 2] { #expect(outcomes["e\(index)"] == "suppressed", "e\(index)") }
+            #expect(fixture.deadLetters.isEmpty)
+            #expect(try await Self.metric("herald_preferences_users", of: worker) == 5)
+            #expect(try await Self.metric("herald_preferences_broken_total", of: worker) == 1)
+            try await worker.waitForLog("a record")
+        }
+    }
+
+    @Test("An opt-out while events flow holds for every call after the worker has applied it")
+    func flowing() async throws {
+        try await Fixture.run(Self.plan()) { fixture in
+            let worker = try await fixture.startWorker(changing: Self.names(fixture))
+            try await fixture.publish(Self.promotional(0..<50))
+            try await fixture.waitForResults(50)
+            try await fixture.publish([Self.word("user-7", "promotional")])
+            try await Self.wait(fixture, "it is applied") {
+                try await Self.metric("herald_preferences_users", of: worker) == 1
+            }
+            let before = fixture.backend.calls.count { $0.user == "user-7" }
+            try await fixture.publish(Self.promotional(50..<51) + [Self.again(7)])
+            try await fixture.waitForResults(52)
+            #expect(fixture.backend.calls.count { $0.user == "user-7" } == before)
+            #expect(try Self.outcomes(fixture)["again-7"] == "suppressed")
+            // The user's latest word counts: none is an opt-in.
+            try await fixture.publish([Self.word("user-7")])
+            try await Self.wait(fixture, "it is applied") {
+                try await Self.metric("herald_preferences_users", of: worker) == 0
+            }
+            try await fixture.publish([Self.again(7, id: "later-7")])
+            try await fixture.waitForResults(53)
+            #expect(try Self.outcomes(fixture)["later-7"] == "delivered")
+        }
+    }
+
+    private static func again(_ index: Int, id: String? = nil) -> Publication {
+        var event = Publication(id: id ?? "again-\(index)", user: "user-\(index)")
+        event.topic = "notifications.bulk"
+        return event
+    }
+
+    @Test("Recalled events and campaigns end without a call, and the result says by whom and why")
+    func recalls() async throws {
+        try await Fixture.run(Self.plan()) { fixture in
+            let worker = try await fixture.startWorker(changing: Self.names(fixture))
+            for words in [
+                ["--id", "e0", "--user", "user-0", "--reason", "wrong price"], ["--campaign", "spring", "--yes"],
+            ] {
+                let tool = try fixture.startTool(["recall"] + words, changing: Self.names(fixture))
+                #expect(try await tool.waitForExit(within: 120) == 0, "\(tool.output)")
+            }
+            try await Self.wait(fixture, "both are applied") {
+                try await Self.metric("herald_recalls", of: worker) == 2
+            }
+            try await fixture.publish(
+                Batch.events(0..<2) + [Publication(id: "c0", user: "user-9", more: ["campaign": "spring"])])
+            try await fixture.waitForResults(3)
+            let outcomes = try Self.outcomes(fixture)
+            #expect(outcomes == ["e0": "suppressed", "e1": "delivered", "c0": "suppressed"])
+            let detail = fixture.records("notifications.results").map {
+                String(decoding: $0.value ?? [], as: UTF8.self)
+            }
+            #expect(detail.contains { $0.contains("wrong price") && $0.contains("recalled") })
+        }
+    }
+
+    @Test("Without the topics nobody has opted out, which the worker says; they are followed once they are there")
+    func missingTopics() async throws {
+        var plan = Self.plan()
+        plan.more = []
+        try await Fixture.run(plan) { fixture in
+            let worker = try await fixture.startWorker(changing: Self.names(fixture))
+            try await worker.waitForLog("herald topics apply")
+            try await fixture.publish(Self.promotional(0..<3))
+            try await fixture.waitForResults(3)
+            try await fixture.makeTopic("notifications.preferences")
+            try await fixture.makeTopic("notifications.recalls")
+            try await fixture.publish([Self.word("user-0", "all")])
+            try await Self.wait(fixture, "it is applied") {
+                try await Self.metric("herald_preferences_users", of: worker) == 1
+            }
+        }
+    }
+
+    @Test("A worker that is started with 100 000 words obeys each of them")
+    func manyWords() async throws {
+        try await Fixture.run(Self.plan()) { fixture in
+            try await fixture.publish((0..<100_000).map { Self.word("user-\($0)", "promotional") })
+            try await fixture.publish(Self.promotional(99_000..<100_010))
+            let worker = try await fixture.startWorker(changing: Self.names(fixture))
+            try await fixture.waitForResults(1_010)
+            let results = try fixture.results
+            #expect(results.count { $0.outcome == "suppressed" } == 1_000)
+            #expect(fixture.backend.calls.count == 10)
+            let line = try await worker.waitForLog("opt-outs and recalls are read")
+            #expect(line.text.contains("100000"))
+        }
+    }
+
+    @Test("A file is imported, shown, changed and forgotten, and the audit says who did it")
+    func commands() async throws {
+        try await Fixture.run(Self.plan()) { fixture in
+            let file = fixture.directory.appending(path: "words.csv")
+            try "user,opt_out\nann,promotional|pns:apns\nbob,none\n".write(to: file, atomically: true, encoding: .utf8)
+            func run(_ words: String...) async throws -> String {
+                let tool = try fixture.startTool(["preferences"] + words, changing: Self.names(fixture))
+                let status = try await tool.waitForExit(within: 120)
+                #expect(status == 0, "\(words): \(tool.output)")
+                return tool.output
+            }
+            #expect(try await run("import", file.path, "--dry-run").contains("2 users, 1 of whom"))
+            #expect(fixture.count("notifications.preferences") == 0)
+            #expect(try await run("import", file.path, "--yes").contains("2 words written"))
+            #expect(try await run("show", "ann").contains("promotional,pns:apns"))
+            let changed = try await run("set", "ann", "--opt-out", "all", "--reason", "she called")
+            #expect(changed.contains("was   promotional,pns:apns") && changed.contains("is    all"))
+            _ = try await run("forget", "ann", "--yes")
+            #expect(try await run("show", "ann").contains("nothing"))
+            try await fixture.catchUp()
+            let audit = fixture.records("notifications.audit").map { String(decoding: $0.value ?? [], as: UTF8.self) }
+            for action in ["preferences.import", "preferences.set", "preferences.forget"] {
+                #expect(audit.contains { $0.contains(#""action":"\#(action)""#) }, "\(action)")
+            }
+            #expect(audit.contains { $0.contains("she called") })
+        }
+    }
+}
