@@ -112,7 +112,7 @@ final class BrokerMonitor: Sendable {
         var statistics = StatisticsSum()
         var shortage = BrokerShortage()
         var standstill = StandstillWatch()
-        var transactions = OpenTransactionWatch()
+        var transactions = OpenTransactionWatch(servers: properties["bootstrap.servers"] ?? "")
         var coordinator = CoordinatorWatch()
         var hasSettled = false
         var nextMembers = MonotonicTime.distantPast

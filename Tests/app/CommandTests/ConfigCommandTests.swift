@@ -129,7 +129,8 @@ struct ConfigCommandTests {
     func longSession() async throws {
         let yaml = "kafka:\n  bootstrapServers: 127.0.0.1:1\n  properties: {session.timeout.ms: 400000}\n"
         try await withFile(yaml + "backend: {url: 'https://h.example', auth: {kind: none}}\n") { file in
-            #expect(try await HeraldProgram.run(["config", "check", "--config", file]).status == 0)
+            let run = try await HeraldProgram.run(["config", "check", "--config", file])
+            #expect(run.status == 0, "\(run.error)")
         }
     }
 

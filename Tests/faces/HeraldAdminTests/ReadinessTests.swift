@@ -411,7 +411,8 @@ struct ReadinessTests {
     func openTransaction() {
         let page = StatusPage(
             Reports.ready {
-                let open = OpenTransaction(partition: Reports.partition, offset: 90, end: 105, since: Reports.wall)
+                let open = OpenTransaction(
+                    partition: Reports.partition, offset: 90, end: 105, since: Reports.wall, servers: "b:1")
                 $0.cluster.openTransactions = [open, open]
                 $0.cluster.lagPerSecond = 12
             }, now: Self.now

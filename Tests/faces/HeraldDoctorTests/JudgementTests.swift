@@ -152,7 +152,8 @@ struct JudgementTests {
     @Test("An open transaction is named, and records behind it are held back, not lost")
     func openTransaction() {
         let place = TopicPartition(topic: "t", partition: 3)
-        let open = OpenTransaction(partition: place, offset: 4, end: 9, since: WallTime(milliseconds: 0))
+        let open = OpenTransaction(
+            partition: place, offset: 4, end: 9, since: WallTime(milliseconds: 0), servers: "b:1")
         let checks = GroupJudgement.transactions([open])
         #expect(checks.map(\.verdict) == [.warning] && checks.first?.subject == "t/3")
         #expect(checks.first?.fix?.contains("--start-offset 4") == true)

@@ -221,7 +221,8 @@ struct ContentPayloadTests {
         guard room <= 4_096 else { return }
         #expect(try body(format, members(room)).problem == nil)
         let over = try #require(try body(format, members(room + 1)).problem)
-        #expect(over.contains(" 1 more than") && over.hasSuffix("shorten message, which has \(room + 1) bytes"), "\(over)")
+        #expect(
+            over.contains(" 1 more than") && over.hasSuffix("shorten message, which has \(room + 1) bytes"), "\(over)")
         guard format != .windows else { return }
         let (half, most) = (String(repeating: "d", count: 1_000), String(repeating: "m", count: 1_990))
         let long = #""message":"\#(most)","title":"\#(half.prefix(250))","data":{"k":"\#(half)","l":"\#(half)"}"#

@@ -234,7 +234,7 @@ struct ExplanationTests {
         arguments: [
             (429, "because the backend asked to wait (apns was answered 429"),
             (403, "because its calls are held while the backend refuses everybody (apns was answered 403"),
-            (502, "because the backend asked to wait, or refuses everybody: its calls were held (apns was answered 502"),
+            (502, "because the backend asked to wait, or refuses everybody: its calls were held (apns was"),
         ])
     func throttled(status: Int, words: String) throws {
         let found = try explain(

@@ -6,16 +6,21 @@ import HeraldText
 enum ContentOptions {
     static let title = CommandOption.optional("title", .text("TEXT"), "The line above the message.").withForeignNames
     static let link = CommandOption.optional(
-        "link", .text("URL"), "Where a tap leads: https: or the app's own scheme.").withForeignNames
+        "link", .text("URL"), "Where a tap leads: https: or the app's own scheme."
+    ).withForeignNames
     static let image = CommandOption.optional("image", .text("URL"), "A picture, with https:.").withForeignNames
     static let data = CommandOption.repeated(
-        "data", .text("NAME=TEXT"), "A member of data, for the app; once for each.").withForeignNames
+        "data", .text("NAME=TEXT"), "A member of data, for the app; once for each."
+    ).withForeignNames
     static let badge = CommandOption.optional(
-        "badge", .wholeNumber(0...ContentRules.maximumBadge), "The number on the app's icon; iOS.").withForeignNames
+        "badge", .wholeNumber(0...ContentRules.maximumBadge), "The number on the app's icon; iOS."
+    ).withForeignNames
     static let sound = CommandOption.optional(
-        "sound", .text("NAME"), "default, none, or the name of a file in the app.").withForeignNames
+        "sound", .text("NAME"), "default, none, or the name of a file in the app."
+    ).withForeignNames
     static let category = CommandOption.optional(
-        "category", .text("NAME"), "The kind that the app knows: APNs' category, Android's channel.").withForeignNames
+        "category", .text("NAME"), "The kind that the app knows: APNs' category, Android's channel."
+    ).withForeignNames
     static let all: [any DeclaredOption] = [title, link, image, data, badge, sound, category]
 
     /// The members of data by their names; one that is given twice is refused.

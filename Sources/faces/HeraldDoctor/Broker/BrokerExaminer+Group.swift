@@ -218,8 +218,9 @@ enum GroupJudgement {
         guard description.state.lowercased() == "stable" else {
             return Check(
                 name, group, .warning, "\(members), in a rebalance",
-                fix: "look again in a minute: the group gives members that are gone 10 s (also those of before the brokers came "
-                    + "back), and one that hangs a minute")
+                fix:
+                    "look again in a minute: the group gives members that are gone 10 s (also those of before the brokers "
+                    + "came back), and one that hangs a minute")
         }
         guard free.isEmpty else {
             // Workers see a topic's new partitions, which have its highest numbers, half a minute later.

@@ -54,7 +54,8 @@ package final class RecipientReader {
         isContentRight = template.parts.count == 1
         texts = Array(repeating: [], count: template.parts.count)
         lines = try AudienceReader(
-            audience, fields: template.fields.names, isOptional: template.fields.isOptional, place: template.place(using:))
+            audience, fields: template.fields.names, isOptional: template.fields.isOptional,
+            place: template.place(using:))
     }
 
     /// Goes on to the next line that is not empty.

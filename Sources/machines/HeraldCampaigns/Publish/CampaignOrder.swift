@@ -88,7 +88,8 @@ package struct CampaignOrder: Sendable {
         case .paused where !mayBePaused:
             let reason = campaign.control?.reason.map { " (\($0))" } ?? ""
             throw ToolFailure(
-                "campaign \(name) is paused\(reason); resume it first with: herald campaign resume \(name); then start it again")
+                "campaign \(name) is paused\(reason); resume it first with: herald campaign resume \(name); then start it again"
+            )
         case .running, .paused: break
         }
         guard let definition = campaign.definition else { return }

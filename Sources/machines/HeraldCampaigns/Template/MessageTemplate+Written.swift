@@ -24,7 +24,8 @@ extension MessageTemplate {
             throw mistake(
                 otherwise.lowerBound,
                 "\(shown) looks like a filter, which a message cannot have; behind the bar stands the text for who has "
-                    + "nothing as \(fields.names[number]), as it is: {{\(fields.names[number])|\(Self.meant(text(otherwise)))}}")
+                    + "nothing as \(fields.names[number]), as it is: {{\(fields.names[number])|\(Self.meant(text(otherwise)))}}"
+            )
         }
     }
 

@@ -45,7 +45,8 @@ package struct MessageTemplate: Sendable, Equatable {
         while let open = find("{{", from: offset) {
             if open > offset { parts.append(.text(offset..<open)) }
             let tag = try tag(at: open)
-            parts.append(.field(fields.number(of: tag.name, isOptional: tag.otherwise != nil), otherwise: tag.otherwise))
+            let field = fields.number(of: tag.name, isOptional: tag.otherwise != nil)
+            parts.append(.field(field, otherwise: tag.otherwise))
             offset = tag.end
         }
         if offset < bytes.count { parts.append(.text(offset..<bytes.count)) }

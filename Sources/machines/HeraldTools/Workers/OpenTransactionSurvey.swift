@@ -41,7 +41,9 @@ package struct OpenTransactionSurvey {
             else { return nil }
             let since = min(moment, now)
             guard now.time(since: since) >= patience else { return nil }
-            return OpenTransaction(partition: partition, offset: offset, end: end, since: since)
+            return OpenTransaction(
+                partition: partition, offset: offset, end: end, since: since,
+                servers: properties["bootstrap.servers"] ?? "")
         }
     }
 }

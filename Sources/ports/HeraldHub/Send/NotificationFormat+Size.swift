@@ -24,8 +24,9 @@ extension NotificationFormat {
         for field in self.content.fields where content.byteCount(of: field) > longest.byteCount {
             longest = (field.rawValue, content.byteCount(of: field))
         }
-        return "the notification has \(output.count) bytes, \(output.count - limit) more than its push service takes; shorten "
-            + "\(longest.name), which has \(longest.byteCount) bytes"
+        return
+            "the notification has \(output.count) bytes, \(output.count - limit) more than its push service takes; "
+            + "shorten \(longest.name), which has \(longest.byteCount) bytes"
     }
 }
 

@@ -13,8 +13,15 @@ public struct OpenTransaction: Sendable, Equatable {
     /// Whether that time is only the first observation: it may have been open for longer.
     public var isAtLeast: Bool
 
+    /// The brokers' addresses, for a command to type.
+    public var servers: String
+
     /// A transaction that was open at this moment.
-    public init(partition: TopicPartition, offset: Int64, end: Int64, since: WallTime, isAtLeast: Bool = false) {
+    public init(
+        partition: TopicPartition, offset: Int64, end: Int64, since: WallTime, isAtLeast: Bool = false,
+        servers: String
+    ) {
+        self.servers = servers
         self.partition = partition
         self.offset = offset
         self.end = end
@@ -45,8 +52,8 @@ public struct OpenTransaction: Sendable, Equatable {
     public var remedy: String {
         let place = "--topic \(partition.topic) --partition \(partition.partition)"
         return "wait: the brokers abort a dead publisher's by \(RFC3339.text(since.advanced(by: Self.longest))) "
-            + "(transaction.max.timeout.ms, 15 min unless set); or end it: `kafka-transactions.sh --bootstrap-server BROKER "
-            + "abort \(place) --start-offset \(offset)`"
+            + "(transaction.max.timeout.ms, 15 min unless set); or end it: `kafka-transactions.sh --bootstrap-server "
+            + "\(servers) abort \(place) --start-offset \(offset)`"
     }
 }
 
@@ -61,9 +68,12 @@ public struct OpenTransactionWatch: Sendable {
     }
 
     private var places: [TopicPartition: Place] = [:]
+    private let servers: String
 
     /// A watch that has seen nothing yet.
-    public init() {}
+    ///
+    /// - Parameter servers: the brokers' addresses.
+    public init(servers: String) { self.servers = servers }
 
     /// Takes the last stable offset and the end of partitions; a partition missing from either is left unchanged.
     ///
@@ -89,7 +99,8 @@ public struct OpenTransactionWatch: Sendable {
             guard now.monotonic.time(since: place.since.monotonic) >= patience else { continue }
             lasting.append(
                 OpenTransaction(
-                    partition: partition, offset: offset, end: end, since: place.since.wall, isAtLeast: true))
+                    partition: partition, offset: offset, end: end, since: place.since.wall, isAtLeast: true,
+                    servers: servers))
         }
         return lasting.sorted { ($1.end - $1.offset, "\($0.partition)") < ($0.end - $0.offset, "\($1.partition)") }
     }

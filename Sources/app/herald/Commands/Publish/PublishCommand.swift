@@ -54,9 +54,10 @@ enum PublishCommand: HeraldCommand {
             .init("herald publish --file events.jsonl -o jsonl", "Many events, one on each line."),
             .init("herald publish --check --file events.jsonl", "Only check, without a broker."),
         ])
-    static let usedSettings: UsedSettings = .cluster + .allTopics + .events + [
-        "retry.delays", "backend.kind", "backend.hub.formats",
-    ]
+    static let usedSettings: UsedSettings =
+        .cluster + .allTopics + .events + [
+            "retry.delays", "backend.kind", "backend.hub.formats",
+        ]
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
         var run = try PublishRun(invocation)

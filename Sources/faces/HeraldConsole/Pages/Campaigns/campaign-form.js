@@ -367,6 +367,9 @@ function startButton(answer, filled, result, app, state) {
   const { preview: found } = answer;
   if (found.recipients === 0) return h('p', { class: 'error' }, 'The audience has no recipients.');
   if (!app.viewer.canChange) return h('p', { class: 'muted' }, 'This console is read-only; the command starts it.');
+  if (found.isPaused && found.publisher) {
+    return h('p', { class: 'error', role: 'alert' }, 'It is paused, and its publisher waits. ', h('a', { href: `/campaigns/${found.name}` }, 'Resume it on its page'), ', and preview it again: a start then takes over.');
+  }
   const start = h('button', {
     type: 'button', class: 'primary',
     onclick: async () => {

@@ -208,14 +208,15 @@ function waiting(answer, campaign) {
 }
 
 /** What to do about a campaign that Herald has paused, because its notifications fail. */
-function byFailures({ name, publishedAll }) {
+function byFailures({ name, publishedAll, publisher }) {
+  const alive = publisher?.alive;
   const failures = h('a', { href: link('/failures', { where: `campaign = '${name}'` }) }, 'their dead letters');
   const again = h('a', { href: link('/campaigns', { new: name }) }, 'start it again');
   return h('div', { class: 'advice' }, h('p', {}, 'Herald has paused it, because too many of its notifications fail. What to do:'), h('ol', {},
     h('li', {}, 'See why they fail, in the backend’s words: ', failures, '.'),
     h('li', {}, 'If the message, the audience or the backend is wrong: have the backend repaired and resume it, or cancel it.'),
-    h('li', {}, 'If so many may fail, as with an old audience: ', again,
-      ' with the same audience and a higher share under “Pause if more fail than”: that resumes it, too. Resume alone goes on, and pauses it again when as many fail.',
+    h('li', {}, 'If so many may fail, as with an old audience: ', alive && 'resume it, and at once ', again,
+      ` with the same audience and a higher share under “Pause if more fail than”${alive ? '' : ': that resumes it, too'}. Resume alone goes on, and pauses it again when as many fail.`,
       publishedAll && ' Nobody is notified twice, even if all are published.')));
 }
 

@@ -62,8 +62,8 @@ extension VerdictRules {
             var told = ToldFinding(
                 trouble.isDead ? .pushServiceFailing : .callsFail,
                 title: trouble.isDead ? Self.deliverNothing(trouble.services) : nil,
-                "the last \(count) for \(Self.listed(trouble.services)); not known from workers", place: trouble.services,
-                since: trouble.isDead ? trouble.pattern.first : nil, waiting: waiting)
+                "the last \(count) for \(Self.listed(trouble.services)); not known from workers",
+                place: trouble.services, since: trouble.isDead ? trouble.pattern.first : nil, waiting: waiting)
             if isOfCampaign { told.finding.severity = .warn }
             told.traits = trouble.pattern.phrases(without: trouble.services.count == 1 ? .service : nil)
             told.isSinceBound = trouble.isDead && trouble.isSinceBound

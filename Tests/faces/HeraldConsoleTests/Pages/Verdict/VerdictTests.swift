@@ -967,7 +967,7 @@ struct VerdictTests {
         #expect(look(nil, 4) == Self.minutesAgo(9))
     }
 
-    @Test("keeps the beginning of what stood with a cause for a while, and of copies that are missing again after a moment")
+    @Test("keeps the beginning of what stood with a cause for a while, or is back after a moment")
     func episodes() {
         var clock = FindingClock()
         let well = Verdict(first: Self.told("delivering", .good, "Delivering"))

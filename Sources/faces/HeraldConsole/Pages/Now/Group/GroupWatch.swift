@@ -130,7 +130,7 @@ private final class GroupInquiry {
     private let group: Consumer
     private let reader: Consumer
     private var tracker = ProgressTracker()
-    private var transactions = OpenTransactionWatch()
+    private var transactions: OpenTransactionWatch
     /// Those that the cluster named last.
     private(set) var brokers: [ClusterMetadata.Broker] = []
     /// Whether the last question was one that only the group's coordinator answers.
@@ -146,6 +146,7 @@ private final class GroupInquiry {
 
     init(_ plan: NowPlan) throws(KafkaError) {
         self.plan = plan
+        transactions = OpenTransactionWatch(servers: plan.clientProperties["bootstrap.servers"] ?? "")
         admin = try Admin(properties: plan.clientProperties)
         group = try Consumer(properties: plan.groupProperties)
         reader = try Consumer(properties: plan.readerProperties)
