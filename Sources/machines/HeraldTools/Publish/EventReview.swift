@@ -144,6 +144,7 @@ struct EventMember: Sendable {
         .init("message", .event, "msg text body content alert"),
         .init("pns", .event, "platform platforms pushservice pushservices provider channel service"),
         .init("campaign", .event, "campaignid campaignname"),
+        .init("class", .event, "eventclass messageclass notificationclass"),
         .init("expiresAt", .event, "ttl timetolive expiry expires expiration expiresin validuntil deadline"),
         .init("notBefore", .event, "sendat sendafter deliverat deliverafter scheduledat scheduledfor delay"),
         .init("options", .event),
