@@ -15,6 +15,13 @@ let package = Package(
                 .product(name: "HeraldHub", package: "herald"),
             ],
             swiftSettings: [.swiftLanguageMode(.v6)]),
+        .executableTarget(
+            name: "last-word",
+            dependencies: [
+                .product(name: "HeraldCore", package: "herald"),
+                .product(name: "HeraldEvents", package: "herald"),
+            ],
+            swiftSettings: [.swiftLanguageMode(.v6)]),
         // In C, because they are the comparison for Herald: without Swift and without Herald.
         .executableTarget(name: "kafka-bare", linkerSettings: [.linkedLibrary("rdkafka")]),
         .executableTarget(name: "backend"),

@@ -31,7 +31,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 LIMITS = HERE / "micro.limits"
 HEADROOM = 1.10
 # The largest cost of an event as a multiple of another one's.
-RATIOS = {("hub", "event"): 1.3}
+RATIOS = {("hub", "event"): 1.3, ("event-last-word", "event"): 1.1}
 # The suffix of the row for a worker's lane.
 LANE = "-lane"
 # For counts with a spread of their own.

@@ -25,7 +25,7 @@ SHORTEST_DELAY = 1_000
 CREDENTIALS = ("401", "403")
 # The outcomes, and whether such an event is in the dead-letter topic too; `The vocabulary` compares them with
 # Outcome.swift.
-OUTCOMES = {"delivered": False, "dead-lettered": True, "expired": True, "cancelled": False, "duplicate": False}
+OUTCOMES = {"delivered": False, "dead-lettered": True, "expired": True, "cancelled": False, "duplicate": False, "suppressed": False}
 FINAL_REASONS = ("attempts-exhausted", "time-exhausted")
 
 

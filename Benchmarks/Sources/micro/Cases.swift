@@ -14,6 +14,7 @@ let cases: [(name: String, run: @Sendable (Int) -> Int)] = [
     ("encode-result", { encodeResult($0) }),
     ("encode-retry", { encodeRetry($0) }),
     ("event", { event($0, CallResult(status: 200)) }),
+    ("event-last-word", { event($0, CallResult(status: 200), asksLastWord: true) }),
     ("hub", { hub($0) }),
     ("event-plain", { event($0, CallResult(status: 200), isAtomic: false) }),
     ("event-rejected", { event($0, CallResult(status: 400, detail: "no such user")) }),
@@ -133,8 +134,10 @@ private func encodeRetry(_ count: Int) -> Int {
 }
 
 /// Whole events through an engine: taken, called, answered, written, acknowledged and committed.
-private func event(_ count: Int, _ result: CallResult, isAtomic: Bool = true) -> Int {
-    var driver = engine(answering: result, isAtomic: isAtomic)
+///
+/// - Parameter asksLastWord: whether they are promotional, and there are opt-outs of a hundred thousand others.
+private func event(_ count: Int, _ result: CallResult, isAtomic: Bool = true, asksLastWord: Bool = false) -> Int {
+    var driver = engine(answering: result, isAtomic: isAtomic, asksLastWord: asksLastWord)
     driver.run(count)
     precondition(driver.counters.accepted == count, "not all were taken")
     return driver.producedBytes
@@ -168,8 +171,19 @@ private func decoded(_ value: [UInt8], _ headers: HeaderList, _ kind: RecordDeco
     return event
 }
 
+/// The words of users who get no event, known for as long as a case takes; one of their events is recalled.
+private func lastWord(ofOthers count: Int) -> LastWord {
+    let lastWord = LastWord(hashSeed: 0, pushServices: .standard, maxLag: .hours(1))
+    var optOut = OptOut()
+    optOut.isOfPromotional = true
+    for number in 0..<count { lastWord.set(optOut, of: "other-\(number)".utf8.span.bytes) }
+    lastWord.recall(id: "1".utf8.span.bytes, source: nil, user: "other-1".utf8.span.bytes, true)
+    lastWord.noteCurrent(asOf: MonotonicTime(nanoseconds: 0))
+    return lastWord
+}
+
 private func engine(
-    answering result: CallResult, isAtomic: Bool = true, over hub: HubCalls? = nil
+    answering result: CallResult, isAtomic: Bool = true, over hub: HubCalls? = nil, asksLastWord: Bool = false
 ) -> EngineDriver {
     var configuration = EngineConfiguration(decoder: RecordDecoder())
     configuration.isAtomic = isAtomic
@@ -177,6 +191,10 @@ private func engine(
     configuration.duplicateWindow = .minutes(10)
     configuration.duplicateSize = 1_000_000
     configuration.retryDelays = ["5s", "30s"].compactMap { DelayName($0) }
+    if asksLastWord {
+        configuration.classes = [.promotional]
+        configuration.lastWord = lastWord(ofOthers: 100_000)
+    }
     if result.status >= 300 {
         // Otherwise a case with failures alone would be held.
         configuration.breaker.of = 0

@@ -16,6 +16,8 @@ public struct NotificationEvent: Equatable, Sendable {
     public var source: String?
     /// The campaign that this belongs to; copied to results and dead letters.
     public var campaign: String?
+    /// What it is for; `nil` leaves that to its topic, whose class may be stricter.
+    public var eventClass: EventClass?
     /// When it happened.
     public var time: WallTime?
     /// It is never sent after this.
@@ -91,6 +93,7 @@ public struct NotificationEvent: Equatable, Sendable {
         output.append(UInt8(ascii: "]"))
         if let source { writer.append("source", source, to: &output) }
         if let campaign { writer.append("campaign", campaign, to: &output) }
+        if let eventClass { writer.append("class", eventClass.rawValue, to: &output) }
         if let time { writer.append("time", time, to: &output) }
         if let expiresAt { writer.append("expiresAt", expiresAt, to: &output) }
         if let notBefore { writer.append("notBefore", notBefore, to: &output) }

@@ -106,7 +106,7 @@ extension Readiness {
                 case .unrecordedOutcomes, .stoodStill, .unacknowledged, .transaction, .transactionEnds, .producer,
                     .recordRefused:
                     .commits
-                case .notBefore, .retryDue, .campaignPaused, .stopping: .fetching
+                case .notBefore, .retryDue, .campaignPaused, .preferencesBehind, .stopping: .fetching
                 }
         }
 

@@ -117,6 +117,7 @@ extension Outcome {
         case .expired: 2
         case .cancelled: 3
         case .duplicate: 4
+        case .suppressed: 5
         }
     }
 }
@@ -129,6 +130,7 @@ extension RetryReason {
         case .notBefore: 2
         case .blocked: 3
         case .paused: 4
+        case .preferences: 5
         }
     }
 }

@@ -20,7 +20,7 @@ extension Engine {
         }
         var waits: [(services: PushServiceSet, reason: WaitReason)] = []
         for service in all {
-            let kind = waitKind(of: slot, service, hold: callHold(service, now: now))
+            let kind = waitKind(of: slot, service, hold: callHold(service, now: now), now: now)
             let reason = reason(kind, slot, service: service, now: now, names: names)
             if let index = waits.firstIndex(where: { $0.reason == reason }) {
                 waits[index].services.insert(service)
@@ -41,7 +41,7 @@ extension Engine {
         events.forEachPresent { slot in
             var kind = waitKind(ofWhole: slot, now: now)
             if kind == nil, let service = events[slot].open.first {
-                kind = waitKind(of: slot, service, hold: holds[service])
+                kind = waitKind(of: slot, service, hold: holds[service], now: now)
             }
             counts[Int((kind ?? .nextTurn).rawValue)] += 1
         }
@@ -92,7 +92,9 @@ extension Engine {
     /// The reason why a push service of an active event is held.
     ///
     /// - Parameter hold: the reason that keeps its wanted calls from beginning.
-    private func waitKind(of slot: Int32, _ service: Int, hold: WaitReason.Kind?) -> WaitReason.Kind {
+    private func waitKind(
+        of slot: Int32, _ service: Int, hold: WaitReason.Kind?, now: Moment
+    ) -> WaitReason.Kind {
         switch events.services[events.place(slot, service)].phase {
         case .calling: return .calling
         case .decided: return .otherPushServices
@@ -102,6 +104,7 @@ extension Engine {
         switch events.services[events.place(slot, service)].phase {
         case .resting:
             if case .paused? = campaigns.fate(of: events[slot].campaign) { return .campaignPaused }
+            if isHeldForLastWord(slot, now: now) { return .preferencesBehind }
             return .quickRetry
         case .awaitingCredentials:
             let token = events.token(slot, service)
@@ -170,6 +173,9 @@ extension Engine {
         case .campaignPaused:
             guard case .paused(let since)? = campaigns.fate(of: events[slot].campaign) else { return .nextTurn }
             return .campaignPaused(since: since, until: moment { $0 == .quickRetry(token) })
+        case .preferencesBehind:
+            return .preferencesBehind(
+                since: configuration.lastWord?.knownUntil(now), until: moment { $0 == .quickRetry(token) })
         case .credentialsRenewal: return .credentialsRenewal
         case .credentialsDoubt: return .credentialsDoubt(until: moment { $0 == .suspect(token) })
         case .outage:

@@ -294,6 +294,15 @@ package struct Explanation: Sendable {
                     + "\(whyExpired(result)).")
         case .cancelled:
             sentences.append("\(name): it was not sent, because its campaign was cancelled\(calls(result)).")
+        case .suppressed:
+            let why =
+                switch result.suppression {
+                case .optedOut: "the user has opted out of it"
+                case .recalled: "it was recalled"
+                case nil: "of a reason that the result does not name"
+                }
+            sentences.append(
+                "\(name): it was not sent, because \(why)\(result.detail.map { " (\($0))" } ?? "")\(calls(result)).")
         case .duplicate:
             let first = result.firstOutcome.map { ", which was \($0.rawValue)" } ?? ""
             sentences.append(
@@ -617,6 +626,8 @@ package struct Explanation: Sendable {
         case .blocked where detail != nil: "\(detail ?? "")"
         case .blocked: "because it would hold up others, which go first"
         case .paused: "because its campaign is paused"
+        case .preferences:
+            "because it is promotional, and its worker did not know what its user had said last (preferences.maxLag)"
         case nil: "for a reason that its record does not name"
         }
     }

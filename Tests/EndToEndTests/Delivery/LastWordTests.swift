@@ -157,6 +157,45 @@ struct LastWordTests {
         }
     }
 
+    @Test("A worker that cannot read what users said holds promotional events, and delivers the others")
+    func cutOff() async throws {
+        var plan = Self.plan(["preferences.maxLag": "2s"])
+        plan.cluster = .secured
+        try await Fixture.run(plan) { fixture in
+            let (kafka, user) = (fixture.kafka, SecuredUser.replayer)
+            try await kafka.allow(user, [.read, .write, .describeConfigs], on: [.topics(prefix: fixture.name)])
+            try await kafka.allow(user, [.write], on: [.transactionalIDs(prefix: fixture.name)])
+            try await kafka.allow(user, [.read], on: [.group(fixture.name)])
+            let login = [
+                "kafka.bootstrapServers": "[\"\(try #require(kafka.secureServers))\"]",
+                "kafka.properties":
+                    "{security.protocol: SASL_SSL, sasl.mechanism: PLAIN, sasl.username: \(user.rawValue), "
+                    + "sasl.password: \(user.password), ssl.ca.location: \(try TestCertificates.shared().authorityFile)}",
+            ]
+            let worker = try await fixture.startWorker(changing: Self.names(fixture).merging(login) { $1 })
+            try await fixture.publish([Self.word("user-0", "promotional")])
+            try await Self.wait(fixture, "it is applied") {
+                try await Self.metric("herald_preferences_users", of: worker) == 1
+            }
+            let words = fixture.topic("notifications.preferences")
+            try await kafka.deny(user, [.read], on: [.topic(words)])
+            try await Self.wait(fixture, "it is behind") {
+                try await Self.metric("herald_preferences_age_seconds", of: worker) ?? 0 > 2
+            }
+            #expect(try await worker.page("/readyz").text.contains("preferences-behind"))
+            try await fixture.publish(Self.promotional(0..<10) + Batch.events(0..<10))
+            try await fixture.waitForResults(10)
+            #expect(fixture.backend.calls.count == 10)
+            #expect(try Self.outcomes(fixture).keys.allSatisfy { $0.hasPrefix("e") })
+
+            try await kafka.takeBackDenial(user, [.read], on: [.topic(words)])
+            try await fixture.waitForResults(20)
+            let outcomes = try Self.outcomes(fixture)
+            #expect(outcomes["p0"] == "suppressed")
+            #expect(outcomes.values.count { $0 == "delivered" } == 19)
+        }
+    }
+
     @Test("A worker that is started with 100 000 words obeys each of them")
     func manyWords() async throws {
         try await Fixture.run(Self.plan()) { fixture in

@@ -52,7 +52,123 @@ STRANGERS = "strangers=8 isAtomic=true recreations=0 cuts=0 offsetLosses=0"
 # Unreadable batches, and records that a client fails to read once.
 DAMAGES = "damages=150000 isAtomic=true"
 
+# Users opt out, and events are recalled, all the time.
+WORDS = "lastWords=400 isAtomic=true events=800 users=20 burst=10"
+
 MUTANTS = [
+    # The user's last word.
+    Mutant(
+        "nobody is asked for the user's last word",
+        "Engine+Calls.swift",
+        "        if stopsForLastWord(slot, Int(token.service), now: now) { return false }\n",
+        "",
+        WORDS,
+    ),
+    Mutant(
+        "the user's last word counts at the first call alone",
+        "Engine+Calls.swift",
+        "if stopsForLastWord(slot",
+        "if events.services[index].attempts == 0, stopsForLastWord(slot",
+        WORDS,
+    ),
+    Mutant(
+        "the user's last word counts for retries alone",
+        "Engine+Calls.swift",
+        "        if stopsForLastWord(slot, Int(token.service), now: now) { return false }\n",
+        "        if events.services[index].attempts > 0, stopsForLastWord(slot, Int(token.service), now: now) { return false }\n",
+        WORDS,
+    ),
+    Mutant(
+        "who has opted out of promotional events gets no transactional ones",
+        "LastWord.swift",
+        "if eventClass == .promotional, word.isOfPromotional",
+        "if word.isOfPromotional",
+        WORDS,
+    ),
+    Mutant(
+        "who has opted out of a source gets none of its transactional events",
+        "LastWord.swift",
+        "if eventClass == .promotional, source != 0",
+        "if source != 0",
+        WORDS,
+    ),
+    Mutant(
+        "who has opted out of one push service gets nothing on the others",
+        "LastWord.swift",
+        "if word.pushServices(remainders).contains(service)",
+        "if !word.pushServices(remainders).isEmpty",
+        WORDS,
+    ),
+    Mutant(
+        "what is held for its user's preferences is held for ever",
+        "LastWord.swift",
+        "        current.store(moment.nanoseconds, ordering: .releasing)\n",
+        "",
+        WORDS,
+    ),
+    Mutant(
+        "a promotional event is called while its worker knows no words",
+        "Engine+LastWord.swift",
+        "guard isHeld else { return false }",
+        "guard isHeld, configuration.lastWord?.currentAsOf != nil else { return false }",
+        WORDS,
+    ),
+    Mutant(
+        "a promotional event is called however old the words are",
+        "LastWord.swift",
+        "|| now.time(since: MonotonicTime(nanoseconds: nanoseconds)) > maxLag",
+        "|| now.time(since: MonotonicTime(nanoseconds: nanoseconds)) > .hours(1)",
+        WORDS,
+    ),
+    Mutant(
+        "transactional events are held for their users' preferences",
+        "Engine+LastWord.swift",
+        "events[slot].eventClass == .promotional && configuration",
+        "configuration",
+        WORDS,
+    ),
+    Mutant(
+        "a recall does not count for a replay",
+        "Engine+LastWord.swift",
+        "identity: events[slot].recallIdentity,",
+        "identity: events[slot].event.replays > 0 ? 0 : events[slot].recallIdentity,",
+        f"{REPLAYS} lastWords=400 twins=0",
+    ),
+    Mutant(
+        "a recall does not tell sources apart",
+        "LastWord.swift",
+        "let ofSource: UInt64 = if let source",
+        "let ofSource: UInt64 = if let source, source.byteCount == 0",
+        WORDS,
+    ),
+    Mutant(
+        "an event that calls itself transactional is, in a promotional topic too",
+        "Engine+LastWord.swift",
+        "max(ofTopic, own ?? .transactional)",
+        "own ?? ofTopic",
+        WORDS,
+    ),
+    Mutant(
+        "a retry's class is that of no topic",
+        "Engine+LastWord.swift",
+        "let topic = Int(events[slot].requestTopic)",
+        "let topic = events[slot].isRetry ? -1 : Int(events[slot].requestTopic)",
+        WORDS,
+    ),
+    Mutant(
+        "a broken record opts its user in",
+        "LastWord.swift",
+        "        parts.sources.formUnion(former.sources(remainders))\n",
+        "",
+        WORDS,
+    ),
+    Mutant(
+        "the former words are gone as soon as the topic is read again",
+        "LastWord.swift",
+        "        isReadingAgain = true\n",
+        "        words.replaceAll { _ in 0 }\n",
+        WORDS,
+    ),
     # Brokers that do not answer.
     Mutant(
         "a partition about which no broker answers begins at its first record",
@@ -739,8 +855,8 @@ MUTANTS = [
     Mutant(
         "what is cancelled of an event is settled again as a retry",
         "Engine+Settlement.swift",
-        "        case .none, .delivered, .duplicate, .cancelled: nil\n        case .expired:",
-        "        case .none, .delivered, .duplicate: nil\n        case .cancelled:\n            EventCopy(\n"
+        "        case .none, .delivered, .duplicate, .cancelled, .suppressed: nil\n        case .expired:",
+        "        case .none, .delivered, .duplicate, .suppressed: nil\n        case .cancelled:\n            EventCopy(\n"
         "                destination: .retry(delay: 0, dueAt: WallTime(milliseconds: 0), reason: nil), services: services)\n"
         "        case .expired:",
     ),

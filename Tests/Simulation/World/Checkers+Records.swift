@@ -7,14 +7,15 @@ extension Checkers {
     ///
     /// - Parameter source: the record that it repeats.
     mutating func published(
-        _ name: RecordName, _ record: LogRecord, services: [Int], campaign: Int?, source: RecordName? = nil
+        _ name: RecordName, _ record: LogRecord, services: [Int], campaign: Int?, subject: Subject = Subject(),
+        source: RecordName? = nil
     ) -> [Int] {
         if services.isEmpty { settled[name.place, default: []].insert(name.offset) }
         let found = services.map { service in
             duties.append(
                 Duty(
                     origin: name, source: source ?? name, service: service, campaign: campaign, user: record.user,
-                    event: record.event, publishedAt: record.timestamp))
+                    event: record.event, subject: subject, publishedAt: record.timestamp))
             return duties.count - 1
         }
         note(found, of: name)
@@ -83,6 +84,9 @@ extension Checkers {
             }
         case .retry(let attempts, let reason):
             for duty in effect.duties {
+                if reason == .preferences, !duties[duty].subject.isPromotional {
+                    fail("\(text(duty)) was held for its user's preferences, and is not promotional")
+                }
                 if reason == .paused, !pausedCampaigns.contains(duties[duty].campaign ?? -1) {
                     fail("\(text(duty)) was suspended, and its campaign was never paused")
                 }
@@ -124,7 +128,7 @@ extension Checkers {
             fail("\(text(duty)) is said to be cancelled, and its campaign is not")
         case .delivered where !facts.wasDelivered:
             fail("\(text(duty)) is said to be delivered, and the backend never took it")
-        case .duplicate, .cancelled, .delivered, .deadLettered, .expired: break
+        case .duplicate, .cancelled, .delivered, .deadLettered, .expired, .suppressed: break
         }
         // Refused credentials are an event's own fault only if others got through after its first refusal, and it was
         // refused again with the current credentials.
@@ -232,6 +236,8 @@ extension Checkers {
     private func wasKnown(_ duty: Int, _ outcome: Outcome) -> Bool {
         // Its record may have been refused, and waited for a transaction of its own when its worker died.
         let wasLost = outcome == .delivered && duties[duty].wasDelivered && duties[duty].isExcused
-        return duties[duty].finals.contains(outcome) || duties[duty].isGone || wasLost
+        // Likewise; its next worker may not have known the word, or another one held by then.
+        let wasSuppressed = outcome == .suppressed && duties[duty].isExcused
+        return duties[duty].finals.contains(outcome) || duties[duty].isGone || wasLost || wasSuppressed
     }
 }

@@ -16,6 +16,7 @@ struct Duty {
     /// The event's user, and its number in the order of publication.
     var user = 0
     var event = 0
+    var subject = Subject()
     var publishedAt: Int64 = 0
     var firstCalledAt: Int64?
     /// The time from its publication to its first call (milliseconds); `nil` without a call.

@@ -74,6 +74,10 @@ enum Step {
     /// Refused users are accepted from now on.
     case pardon
     case changeCampaign
+    /// A user opts out or in, or somebody recalls something.
+    case say
+    /// A worker reads what was said.
+    case followWords(Process)
     case resumeCampaign(Int)
     case brokersBack
     /// An operator restores lost offsets.

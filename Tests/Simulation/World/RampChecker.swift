@@ -88,7 +88,7 @@ struct RampChecker {
         steps[events[index].step].known += count
         switch result.outcome {
         case .delivered, .duplicate: break
-        case .deadLettered, .expired, .cancelled: steps[events[index].step].failed += count
+        case .deadLettered, .expired, .cancelled, .suppressed: steps[events[index].step].failed += count
         }
         events[index].services.removeAll { service == nil || $0 == service }
         if events[index].services.isEmpty { events.remove(at: index) }

@@ -22,6 +22,7 @@ extension Scenario {
         scenario.chooseSettings(choices)
         scenario.chooseCampaigns(choices)
         scenario.chooseFaults(choices)
+        scenario.lastWords = choices.pick([0, 0, 50, 400], for: "lastWords")
         if choices.once(in: 12, for: "calm") { scenario.calm() }
         // The backend may have its storms all the same.
         scenario.chooseBackend(choices)

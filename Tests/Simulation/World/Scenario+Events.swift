@@ -15,6 +15,7 @@ extension Scenario {
         var hasOwnID = false
         /// The number of the campaign that it belongs to.
         var campaign: Int?
+        var subject = Subject()
     }
 
     /// The parts beside the message that events may have.
@@ -29,6 +30,11 @@ extension Scenario {
         guard let place = pushServices.names.firstIndex(of: service) else { return [] }
         return fields.subtracting(carriedContent[place])
     }
+
+    static func sourceName(_ index: Int) -> String { "source-\(index)" }
+
+    /// Whether all events of a request topic are promotional, by its number.
+    func isPromotional(topic: Int) -> Bool { lastWords > 0 && topic == topics.requests.count - 1 }
 
     /// A campaign's name.
     static func campaignName(_ index: Int) -> String { "campaign-\(index)" }
@@ -65,6 +71,18 @@ extension Scenario {
             let campaign = streams[.campaignOfEvent].below(Self.campaigns)
             published.campaign = campaign
             fields.append(#""campaign":"\#(Self.campaignName(campaign))""#)
+        }
+        published.subject.isPromotional = isPromotional(topic: published.topic)
+        if lastWords > 0 {
+            if published.hasOwnID { published.subject.id = "event-\(number)" }
+            let eventClass = streams[.eventClass].below(4)
+            if eventClass < 2 { fields.append(#""class":"\#(eventClass == 0 ? "promotional" : "transactional")""#) }
+            published.subject.isPromotional = published.subject.isPromotional || eventClass == 0
+            let source = streams[.source].below(Self.sources + 1)
+            if source < Self.sources {
+                published.subject.source = source
+                fields.append(#""source":"\#(Self.sourceName(source))""#)
+            }
         }
         if kind < 12 { fields.append(#""expiresAt":"\#(moment(now + chance.between(0, 40_000)))""#) }
         if kind >= 12 && kind < 22 {

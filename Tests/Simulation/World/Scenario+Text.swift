@@ -65,7 +65,7 @@ extension Scenario {
         ("openTransactions", .count(\.openTransactions, 0)), ("twins", .count(\.twins, 0)),
         ("hasPlainEvents", .flag(\.hasPlainEvents)), ("campaignShare", .count(\.campaignShare, 0)),
         ("campaignChanges", .count(\.campaignChanges, 0)), ("campaignsFaults", .count(\.campaignsFaults, 0)),
-        ("pauseIfFailures", .optional(\.pauseIfFailures)),
+        ("pauseIfFailures", .optional(\.pauseIfFailures)), ("lastWords", .count(\.lastWords, 0)),
         // The backend.
         ("hasStorms", .flag(\.hasStorms)), ("storm", .storm(\.storm)), ("isBackendCalm", .flag(\.isBackendCalm)),
         ("serviceRefusals", .count(\.serviceRefusals, 0)),

@@ -131,6 +131,12 @@ package struct Scenario: Sendable {
     package var pauseIfFailures: Double?
     static let campaigns = 2
 
+    // Last words.
+    /// The number of times that a user opts out or in, or somebody recalls an event or a campaign; 0: nobody is asked
+    /// for them, and no event has a class.
+    package var lastWords = 0
+    static let sources = 3
+
     // The backend.
     /// The share of a worker's connections to the backend that end with all of their calls, up to sixteen; 0: each call
     /// has a connection of its own.
@@ -211,6 +217,7 @@ package struct Scenario: Sendable {
         configuration.keepsBackendIDs = followers > 0
         configuration.carriedContent = carriedContent
         configuration.retry = RetryPolicy(immediate: immediate, delays: delays.map(\.length))
+        configuration.classes = topics.requests.indices.map { isPromotional(topic: $0) ? .promotional : .transactional }
         return configuration
     }
 

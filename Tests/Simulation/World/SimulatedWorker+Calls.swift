@@ -42,6 +42,7 @@ extension SimulatedWorker {
             && lane.engine.outage == nil
         if let duty = duty(record, token) {
             log("calls \(simulation.checkers.text(duty)) of user \(record.user), to be answered \(text(result))")
+            checkLastWord(duty, Int(token.service))
             simulation.checkers.called(duty, countsAsAttempt: isCounted, hasLost: isZombie, now: simulation.now)
             simulation.checkers.backendAnswered(duty, result, holds: holds(result), now: simulation.now)
         } else {

@@ -171,6 +171,12 @@ extension SimulatedWorker {
                     "a result of \(simulation.checkers.text(name)) omits \(result.omitted.fields), not \(omitted.fields)"
                 )
             }
+            if result.outcome == .suppressed {
+                for duty in effect.duties {
+                    simulation.checkSuppressed(
+                        simulation.checkers.duties[duty], result.suppression, simulation.checkers.text(duty))
+                }
+            }
             guard result.outcome == .expired else { break }
             let expiresAt = lane.engine.slot(production.slot.index).event.expiresAt?.milliseconds
             for duty in effect.duties {

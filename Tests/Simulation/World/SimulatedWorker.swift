@@ -29,6 +29,8 @@ final class SimulatedWorker {
     var inbox = Inbox()
     /// Its follower of campaigns.
     private(set) var controls: SimulatedControls?
+    /// Its follower of users' words and recalls, if it follows them.
+    var words: SimulatedWords?
     /// Its lane starts when the content of the campaigns topic is known.
     var hasLaneStarted: Bool { runningLane != nil }
 
@@ -196,6 +198,7 @@ final class SimulatedWorker {
         client = TransactionClient()
         let controls = SimulatedControls(of: self)
         self.controls = controls
+        startFollowingWords()
         controls.start()
     }
 
@@ -206,6 +209,7 @@ final class SimulatedWorker {
         frozenFor = 0
         maxBuffered = configuration.maxBuffered
         statuses = configuration.live.statuses
+        configuration.lastWord = words?.table
         runningLane = Lane(
             number: 0, configuration: configuration, requestWeights: Scenario.requestWeights, io: self, logger: .silent,
             intervals: Self.intervals)
@@ -351,7 +355,7 @@ final class SimulatedWorker {
         forgetEvents()
         isRunning = false
         controls?.end()
-        controls = nil
+        (controls, words) = (nil, nil)
         stopTaking()
     }
 

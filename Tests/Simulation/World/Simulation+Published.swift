@@ -50,7 +50,8 @@ extension Simulation {
             text.contains("\"\(scenario.pushServices.names[$0])\"")
         }
         cluster[name.place].records[Int(name.offset)].duties = checkers.published(
-            name, record, services: Array(services), campaign: Self.publishedCampaign)
+            name, record, services: Array(services), campaign: Self.publishedCampaign,
+            subject: Subject(isPromotional: scenario.isPromotional(topic: scenario.topics.requests.count - 1)))
     }
 
     /// Checks a publisher's report that all is published, and all outcomes are known.

@@ -57,7 +57,8 @@ extension Simulation {
         let name = RecordName(place: place, offset: offset)
         let isDuty = transaction.map { cluster.transactions[$0].commits } ?? true
         cluster[place].records[Int(offset)].duties = checkers.published(
-            name, record, services: isDuty ? services : [], campaign: event.campaign)
+            name, record, services: isDuty ? services : [], campaign: event.campaign, subject: event.subject)
+        if let recall = event.subject.recall(of: record.user) { lastWords.published.append(recall) }
         log("published \(checkers.text(name)) of user \(record.user) for \(services)\(isDuty ? "" : ", to be aborted")")
         return name
     }
@@ -70,7 +71,8 @@ extension Simulation {
         let again = Scenario.Published(
             record: record, topic: name.place.topic, partition: name.place.partition,
             services: record.duties.map { checkers.duties[$0].service },
-            campaign: record.duties.first.flatMap { checkers.duties[$0].campaign })
+            campaign: record.duties.first.flatMap { checkers.duties[$0].campaign },
+            subject: record.duties.first.map { checkers.duties[$0].subject } ?? Subject())
         let twin = append(again, to: name.place, in: nil)
         checkers.repeats(twin, name)
         log("\(checkers.text(twin)) is \(checkers.text(name)) once more")

@@ -345,8 +345,9 @@ extension Simulation {
             scenario.pushServices.names.firstIndex(of: String($0))
         }
         let source = source(of: record.headers, record.value)
-        let campaign = source.flatMap { checkers.duties(of: $0).first }.flatMap { checkers.duties[$0].campaign }
+        let former = source.flatMap { checkers.duties(of: $0).first }.map { checkers.duties[$0] }
         cluster[name.place].records[Int(name.offset)].duties = checkers.published(
-            name, record, services: services.isEmpty ? [-1] : services, campaign: campaign, source: source)
+            name, record, services: services.isEmpty ? [-1] : services, campaign: former?.campaign,
+            subject: former?.subject ?? Subject(), source: source)
     }
 }

@@ -11,6 +11,8 @@ import HeraldTime
 /// | `Messages.swift` | all steps and messages |
 /// | `Simulation+Publishers.swift` | published events, some twice, some in transactions |
 /// | `Simulation+Campaigns.swift` | paused, resumed and cancelled campaigns, and their topic |
+/// | `Simulation+LastWords.swift` | users that opt out, and recalls |
+/// | `SimulatedWords.swift` | a worker's table of them, and what it has applied |
 /// | `SimulatedControls.swift` | a worker's machine that follows that topic, and its world |
 /// | `Simulation+Jobs.swift` | followers of a hub, and their faults |
 /// | `Simulation+Replays.swift` | operators that replay dead letters, and the jobs' faults |
@@ -73,6 +75,8 @@ package final class Simulation {
     /// The knowledge of readers of the campaigns topic, with each campaign by its number.
     var known = KnownCampaigns()
     var campaigns: [Int: CampaignControl] = [:]
+    /// What users and operators have said.
+    var lastWords = LastWords()
     /// The number of the campaigns topic's recreations, and the moment until which it is missing.
     var remakes = 0
     var campaignsMissingUntil: Int64 = 0
@@ -169,6 +173,7 @@ package final class Simulation {
         schedule(.pardon, after: 200_000)
         scheduleFaults()
         startCampaigns()
+        startLastWords()
         startFollowers()
         scheduleReplays()
         schedulePublishing()
@@ -249,6 +254,10 @@ package final class Simulation {
         case .weather: changeWeather()
         case .pardon: pardon()
         case .changeCampaign: changeCampaign()
+        case .say: say()
+        case .followWords(let process):
+            guard let worker = worker(process) else { return }
+            if let thaw = worker.frozenUntil { agenda.add(step, at: max(now, thaw)) } else { worker.followWords() }
         case .resumeCampaign(let index): resume(index)
         case .brokersBack: for worker in workers { worker.recordsArrived() }
         case .leaderBack(let place): wake(place)

@@ -19,6 +19,9 @@ package enum Stream: Int, CaseIterable {
     // Published records.
     case damage, burst, event, eventSize, invalidEvent, content, campaignOfEvent, openTransaction, twin, gap
 
+    // What users and operators say, and of what events.
+    case lastWord, lastWordNews, eventClass, source
+
     // Campaigns, and the backend.
     case campaign, campaignNews, campaignsTopic, weather, credentials, backend, connection
 

@@ -70,7 +70,9 @@ struct ContractDocumentsTests {
         let schema = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
         let properties = try #require(schema["properties"] as? [String: [String: Any]])
         #expect(properties["outcome"]?["enum"] as? [String] == Outcome.allCases.map(\.rawValue))
-        #expect(properties["reason"]?["enum"] as? [String] == DeadLetterReason.allCases.map(\.rawValue))
+        #expect(
+            properties["reason"]?["enum"] as? [String]
+                == DeadLetterReason.allCases.map(\.rawValue) + SuppressionReason.allCases.map(\.rawValue))
     }
 
     @Test("The AsyncAPI document names every header, topic and reason")

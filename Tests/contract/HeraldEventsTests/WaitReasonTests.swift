@@ -16,7 +16,8 @@ struct WaitReasonTests {
     private static let all: [WaitReason] = [
         .calling(since: moment), .nextTurn, .behindUser(ahead), .behindPartition(ahead), .behindSame(ahead),
         .sameUnderWay(until: moment), .notBefore(until: moment), .retryDue(until: moment), .quickRetry(until: moment),
-        .campaignPaused(since: moment, until: moment), .credentialsRenewal, .credentialsDoubt(until: moment),
+        .campaignPaused(since: moment, until: moment), .preferencesBehind(since: moment, until: moment),
+        .credentialsRenewal, .credentialsDoubt(until: moment),
         .outage(cause: "tls", since: moment, nextProbe: moment),
         .pushServiceHeld("wns", since: moment, nextProbe: moment), .unrecordedOutcomes(since: moment), .stoodStill,
         .backendPause(limit), .serviceLimit(limit), .totalLimit(limit), .learnedLimit(limit),

@@ -52,8 +52,9 @@ enum SandboxCommand: HeraldCommand {
         ])
     static let isService = true
     static let usedSettings: UsedSettings =
-        ["kafka.group"] + .topics("requests", "results", "retry", "deadLetter", "campaigns") + [
-            "backend.body", "backend.statuses",
+        ["kafka.group"]
+        + .topics("requests", "results", "retry", "deadLetter", "campaigns", "preferences", "recalls", "classes") + [
+            "preferences", "backend.body", "backend.statuses",
         ]
         + .events + [
             "delivery.ordering", "delivery.lanes", "delivery.maxInFlight", "delivery.dedupe", "retry", "limits",
@@ -181,11 +182,16 @@ enum SandboxCommand: HeraldCommand {
     ) throws {
         let (topics, group) = (settings.topicNames, settings.kafka.group)
         let retries = settings.retry.delays.map(topics.retryTopic)
-        let names: [JSONValue.Member] = [
+        var names: [JSONValue.Member] = [
             .init("requests", .array(topics.requests.map { .string($0) })), .init("results", .string(topics.results)),
             .init("retry", .array(retries.map { .string($0) })), .init("deadLetter", .string(topics.deadLetter)),
             .init("campaigns", .string(topics.campaigns)), .init("state", .string(topics.state)),
         ]
+        if settings.preferences.enabled {
+            names += [
+                .init("preferences", .string(topics.preferences)), .init("recalls", .string(topics.recalls)),
+            ]
+        }
         let members: [JSONValue.Member] = [
             .init("bootstrapServers", .string(broker)), .init("backendURL", .string(backend)),
             .init("adminURL", .string(admin)), .init("group", .string(group)), .init("topics", .object(names)),

@@ -24,6 +24,8 @@ public struct DecodedEvent: Sendable {
     public internal(set) var hasForeignFields = false
     /// The campaign that the event belongs to.
     public internal(set) var campaign = ByteField.absent
+    /// What it says of its class; its topic's may be stricter.
+    public internal(set) var eventClass: EventClass?
     /// The event's requests to its push services.
     public internal(set) var options = EventOptions()
     /// A well-formed trace context.

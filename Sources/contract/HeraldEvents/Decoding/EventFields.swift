@@ -16,6 +16,7 @@ enum EventField: Int, CaseIterable {
     case dataBase64
     case traceparent
     case options
+    case eventClass
     /// A CloudEvent's.
     case data
     // The content beside the message, from here on.
@@ -49,6 +50,7 @@ enum EventField: Int, CaseIterable {
         case .dataBase64: "data_base64"
         case .traceparent: "traceparent"
         case .options: "options"
+        case .eventClass: "class"
         case .title: "title"
         case .link: "link"
         case .image: "image"
@@ -80,6 +82,7 @@ enum EventField: Int, CaseIterable {
             case UInt8(ascii: "t"): self.init(.title, name)
             case UInt8(ascii: "i"): self.init(.image, name)
             case UInt8(ascii: "b"): self.init(.badge, name)
+            case UInt8(ascii: "c"): self.init(.eventClass, name)
             default: self.init(.sound, name)
             }
         case 6: self.init(.source, name)
@@ -120,10 +123,11 @@ struct EventFieldSet {
     static let plain = EventFieldSet(
         [
             .id, .user, .message, .pns, .source, .campaign, .time, .expiresAt, .notBefore, .options,
+            .eventClass,
         ] + content)
     /// The part of an event in a CloudEvent's data.
     static let data = EventFieldSet(
-        [.user, .message, .pns, .campaign, .expiresAt, .notBefore, .options] + content)
+        [.user, .message, .pns, .campaign, .expiresAt, .notBefore, .options, .eventClass] + content)
     private static let content = EventField.allCases.filter(\.isContent)
     /// A structured CloudEvent around the data.
     static let envelope = EventFieldSet([
@@ -135,7 +139,7 @@ struct EventFieldSet {
 ///
 /// It is passed as `inout`: copying all of it would cost more than reading one.
 struct EventTokens {
-    private var tokens = InlineArray<22, JSONToken>(repeating: JSONToken())
+    private var tokens = InlineArray<23, JSONToken>(repeating: JSONToken())
     /// The place of the object with the event, when it has content beside the message; negative without.
     private(set) var contentStart: Int32 = -1
 

@@ -24,6 +24,7 @@ package struct ForeignNames: Sendable {
         .init("message", "msg text body content alert"),
         .init("pns", "platform platforms pushservice pushservices provider channel service"),
         .init("campaign", "campaignid campaignname"),
+        .init("class", "eventclass messageclass notificationclass"),
         .init("expiresAt", "ttl timetolive expiry expires expiration expiresin validuntil deadline"),
         .init("notBefore", "sendat sendafter deliverat deliverafter scheduledat scheduledfor delay"),
         .init("title", certain: "heading headline"),

@@ -61,8 +61,20 @@ extension RecordDecoder {
         if !tokens[.notBefore].isAbsent {
             event.notBefore = try readTime(.notBefore, &tokens, value: value, scratch: &event.scratch)
         }
+        if !tokens[.eventClass].isAbsent { event.eventClass = try readClass(&tokens, value: value) }
         if !tokens[.options].isAbsent { try readOptions(tokens[.options], value: value, into: &event) }
         if tokens.contentStart >= 0 { try readContent(tokens: &tokens, value: value, into: &event) }
+    }
+
+    private func readClass(_ tokens: inout EventTokens, value: RawSpan) throws(DecodingFailure) -> EventClass {
+        try expectString(.eventClass, &tokens)
+        let token = tokens[.eventClass]
+        let isKnownLength = token.textByteCount(in: value, upTo: Self.longestToken) <= Self.longestToken
+        guard isKnownLength, let known = EventClass(rawValue: token.text(in: value)) else {
+            let allowed = EventClass.allCases.map(\.rawValue).joined(separator: " or ")
+            throw .invalid("class is no class of events; it has to be \(allowed)")
+        }
+        return known
     }
 
     private func problem(ofLongUser token: JSONToken, in value: RawSpan) -> String {

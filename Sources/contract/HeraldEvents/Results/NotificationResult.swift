@@ -20,7 +20,10 @@ public struct NotificationResult: Equatable, Sendable {
     public var status: Int?
     /// The reason why it is a dead letter.
     public var reason: DeadLetterReason?
-    /// The event's fault or the backend's answer of a dead letter, or the reason of an expiry: one line for people.
+    /// The reason why it was suppressed.
+    public var suppression: SuppressionReason?
+    /// The event's fault or the backend's answer of a dead letter, or the reason of an expiry or a suppression: one line for
+    /// people.
     public var detail: String?
     /// The parts of the notification that were not handed on, because the backend takes none (`backend.body: text`) or the
     /// push service has no place for them; names that this version does not know are left out.
@@ -53,7 +56,11 @@ public struct NotificationResult: Equatable, Sendable {
         outcome = try fields.required("outcome", Outcome.init(rawValue:))
         firstOutcome = try fields.named("firstOutcome", Outcome.init(rawValue:))
         status = try fields.integer("status", 100...599)
-        reason = try fields.named("reason", DeadLetterReason.init(rawValue:))
+        if outcome == .suppressed {
+            suppression = try fields.named("reason", SuppressionReason.init(rawValue:))
+        } else {
+            reason = try fields.named("reason", DeadLetterReason.init(rawValue:))
+        }
         detail = try fields.string("detail")
         omitted = ContentFields((try fields.strings("omitted") ?? []).compactMap(ContentField.init(rawValue:)))
         backendID = try fields.backendID()

@@ -13,6 +13,8 @@ public struct ResultFacts: Sendable {
     public var status: Int?
     /// Why it is a dead letter.
     public var reason: DeadLetterReason?
+    /// Why it was suppressed.
+    public var suppression: SuppressionReason?
     /// The calls that were made; none for an event that does not decode.
     public var attempts: Int?
     /// When the first call was made.
@@ -26,7 +28,7 @@ public struct ResultFacts: Sendable {
     /// The facts of an outcome.
     public init(
         outcome: Outcome, firstOutcome: Outcome? = nil, pushService: Int? = nil, status: Int? = nil,
-        reason: DeadLetterReason? = nil,
+        reason: DeadLetterReason? = nil, suppression: SuppressionReason? = nil,
         attempts: Int? = nil, firstAttemptAt: WallTime? = nil, completedAt: WallTime, omitted: ContentFields = []
     ) {
         self.outcome = outcome
@@ -34,6 +36,7 @@ public struct ResultFacts: Sendable {
         self.pushService = pushService
         self.status = status
         self.reason = reason
+        self.suppression = suppression
         self.attempts = attempts
         self.firstAttemptAt = firstAttemptAt
         self.completedAt = completedAt
@@ -50,7 +53,7 @@ public enum ResultEncoder {
     ///
     /// - Parameters:
     ///   - recordTopic: The topic that the event's record is in; it is the origin unless a header named another.
-    ///   - detail: Why it is a dead letter or expired; made one line of at most 1 KiB, and left out when it is empty.
+    ///   - detail: Why it is a dead letter, expired or suppressed; made one line of at most 1 KiB, and left out when it is empty.
     ///   - backendID: What the backend calls the message; left out when it breaks ``BackendID``'s rule.
     public static func append(
         _ facts: ResultFacts, of event: DecodedEvent, value: RawSpan, recordTopic: String,
@@ -94,6 +97,7 @@ public enum ResultEncoder {
         if let first = facts.firstOutcome { writer.write("firstOutcome", plain: first.rawValue, to: &output) }
         if let status = facts.status { writer.write("status", Int64(status), to: &output) }
         if let reason = facts.reason { writer.write("reason", plain: reason.rawValue, to: &output) }
+        if let suppression = facts.suppression { writer.write("reason", plain: suppression.rawValue, to: &output) }
         if detail.byteCount > 0 { writer.write("detail", utf8: detail, to: &output) }
         if !facts.omitted.isEmpty { writer.write("omitted", facts.omitted, to: &output) }
         if let backendID, BackendID.isValid(backendID) { writer.write("backendId", utf8: backendID, to: &output) }

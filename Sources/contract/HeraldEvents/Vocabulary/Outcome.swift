@@ -10,6 +10,16 @@ public enum Outcome: String, CaseIterable, Sendable {
     case cancelled
     /// The same event came a short while ago, and its outcome is known: it was delivered, say.
     case duplicate
+    /// The user has opted out of it, or it was recalled: it was not called.
+    case suppressed
+}
+
+/// Why an event was suppressed.
+public enum SuppressionReason: String, CaseIterable, Sendable {
+    /// Its user has opted out of it.
+    case optedOut = "opted-out"
+    /// It was recalled, or its campaign was.
+    case recalled
 }
 
 // What follows from an outcome, decided once; code that counts, shows or judges outcomes asks here.
@@ -31,7 +41,7 @@ extension Outcome {
         switch self {
         case .delivered: .reached
         case .deadLettered: .failed
-        case .expired, .cancelled: .ended
+        case .expired, .cancelled, .suppressed: .ended
         case .duplicate: .repeated
         }
     }
@@ -48,14 +58,14 @@ extension Outcome {
     public var hasDeadLetter: Bool {
         switch self {
         case .deadLettered, .expired: true
-        case .delivered, .cancelled, .duplicate: false
+        case .delivered, .cancelled, .duplicate, .suppressed: false
         }
     }
 
     /// Whether its result says why, in words.
     public var hasDetail: Bool {
         switch self {
-        case .deadLettered, .expired: true
+        case .deadLettered, .expired, .suppressed: true
         case .delivered, .cancelled, .duplicate: false
         }
     }
@@ -64,7 +74,7 @@ extension Outcome {
     public var isAlarming: Bool {
         switch self {
         case .deadLettered, .expired: true
-        case .delivered, .cancelled, .duplicate: false
+        case .delivered, .cancelled, .duplicate, .suppressed: false
         }
     }
 
@@ -72,14 +82,14 @@ extension Outcome {
     public var isGoodReplay: Bool {
         switch self {
         case .delivered, .duplicate: true
-        case .deadLettered, .expired, .cancelled: false
+        case .deadLettered, .expired, .cancelled, .suppressed: false
         }
     }
 
     /// Whether the same event that comes later is a duplicate, and is not called.
     public var makesDuplicates: Bool {
         switch self {
-        case .delivered, .expired, .cancelled: true
+        case .delivered, .expired, .cancelled, .suppressed: true
         case .deadLettered, .duplicate: false
         }
     }
@@ -90,7 +100,7 @@ extension Outcome {
         case .delivered: .good
         case .deadLettered: .bad
         case .expired: .warn
-        case .cancelled, .duplicate: .quiet
+        case .cancelled, .duplicate, .suppressed: .quiet
         }
     }
 }
@@ -119,6 +129,8 @@ public enum RetryReason: String, CaseIterable, Sendable {
     case blocked
     /// Its campaign is paused.
     case paused
+    /// It is promotional, and it is not known what its user has said last.
+    case preferences
 }
 
 extension RetryReason {
@@ -126,7 +138,7 @@ extension RetryReason {
     public var isFailure: Bool {
         switch self {
         case .transient, .throttled: true
-        case .notBefore, .blocked, .paused: false
+        case .notBefore, .blocked, .paused, .preferences: false
         }
     }
 }

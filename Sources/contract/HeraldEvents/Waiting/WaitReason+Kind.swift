@@ -2,7 +2,7 @@ extension WaitReason {
     /// A kind of reason, by its place among all.
     public enum Kind: UInt8, WaitKind {
         case calling, nextTurn, behindUser, behindPartition, behindSame, sameUnderWay, notBefore, retryDue, quickRetry
-        case campaignPaused, credentialsRenewal, credentialsDoubt, outage, pushServiceHeld
+        case campaignPaused, preferencesBehind, credentialsRenewal, credentialsDoubt, outage, pushServiceHeld
         case unrecordedOutcomes, stoodStill
         case backendPause, serviceLimit, totalLimit, learnedLimit, callsInFlight, otherPushServices, stopping
         case unacknowledged, transaction, transactionEnds, producer, recordRefused
@@ -36,6 +36,10 @@ extension WaitReason {
             .init(
                 "campaign-paused", "its campaign, which is paused, without `retry.delays` to wait in",
                 end: "the campaign is resumed or cancelled", "herald campaign resume NAME"),
+            .init(
+                "preferences-behind",
+                "its user's latest preferences: it is promotional, and there are no `retry.delays` to wait in",
+                end: "the worker has read the preferences topic to its end", "preferences.maxLag", "herald doctor"),
             .init(
                 "credentials-renewal", "new credentials: it was refused (401, 403)",
                 end: "the credentials' renewal, well or not", "backend.auth"),

@@ -117,6 +117,15 @@ extension WaitReason {
             "waits because its campaign is paused since \(text(since)); it looks again at \(text(until))")
     }
 
+    /// It is promotional, what users have said last is known as of this moment alone (`nil`: not at all yet), and there is
+    /// no retry topic to wait in: it looks again at this moment.
+    public static func preferencesBehind(since: WallTime?, until: WallTime) -> Self {
+        let known = since.map { "known as of \(text($0)) alone" } ?? "not known yet"
+        return Self(
+            .preferencesBehind, since: since, until: until,
+            "is promotional, and waits because its user's preferences are \(known); it looks again at \(text(until))")
+    }
+
     /// It was refused (401, 403), and the credentials are being renewed.
     public static let credentialsRenewal = Self(
         .credentialsRenewal, "was refused, and waits until the credentials are renewed")

@@ -28,7 +28,7 @@ struct StateWords {
             case .delivered: (words, note, style) = ("✓ delivered", "", .green)
             case .deadLettered:
                 (words, note, style) = ("✗ dead letter: \(result.reason?.rawValue ?? "")", status, .red)
-            case .expired, .cancelled, .duplicate:
+            case .expired, .cancelled, .duplicate, .suppressed:
                 (words, note, style) = ("✗ \(result.outcome.rawValue)", status, .red)
             }
         }

@@ -105,7 +105,7 @@ package struct OutcomeCount: Equatable, Sendable {
     package static func name(_ outcome: Outcome) -> String {
         switch outcome {
         case .deadLettered: "failed"
-        case .delivered, .expired, .cancelled, .duplicate: outcome.rawValue
+        case .delivered, .expired, .cancelled, .duplicate, .suppressed: outcome.rawValue
         }
     }
 

@@ -56,7 +56,7 @@ extension Engine {
 
     /// Starts a wanted call.
     ///
-    /// False when it is no longer wanted, or its event has expired meanwhile.
+    /// False when it is no longer wanted: its event has expired meanwhile, or its user's last word is against it.
     mutating func start(_ token: CallToken, now: Moment) -> Bool {
         let slot = token.slot.index
         let index = events.place(slot, Int(token.service))
@@ -65,6 +65,7 @@ extension Engine {
             decide(slot, Int(token.service), .expired, now: now)
             return false
         }
+        if stopsForLastWord(slot, Int(token.service), now: now) { return false }
         let mayHang = calls.hangInNumber && mayHang(slot, index, now: now)
         if mayHang, postpones(slot, Int(token.service), now: now) { return false }
         events.beginCall(token, sequence: calls.begin(token, now: now.monotonic), now: now.wall)

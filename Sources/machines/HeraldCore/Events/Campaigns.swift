@@ -86,7 +86,7 @@ struct Campaigns: Sendable {
         switch outcome {
         case .delivered: standing.delivered += 1
         case .deadLettered: standing.failed += 1
-        case .expired, .cancelled, .duplicate: return nil
+        case .expired, .cancelled, .duplicate, .suppressed: return nil
         }
         let all = standing.delivered + standing.failed
         let isTooMany =

@@ -77,20 +77,20 @@ extension Engine {
         switch campaigns.fate(of: events[slot].campaign) {
         case nil: return false
         case .cancelled: decide(slot, service, .cancelled, now: now)
-        case .paused(let since): suspend(slot, service, since: since, now: now)
+        case .paused(let since): suspend(slot, service, since: since, .paused, now: now)
         }
         return true
     }
 
-    /// Suspends an event for about as long as its campaign has been paused: so an early resumption takes effect soon,
-    /// and a pause of days does not circulate the event constantly.
-    private mutating func suspend(_ slot: Int32, _ service: Int, since: WallTime, now: Moment) {
+    /// Suspends an event for about as long as the cause has lasted, its campaign's pause, say: so an early end takes
+    /// effect soon, and a pause of days does not circulate the event constantly.
+    mutating func suspend(_ slot: Int32, _ service: Int, since: WallTime, _ reason: RetryReason, now: Moment) {
         guard let shortest = configuration.retry.delays.first else {
             events.rest(events.place(slot, service))
             schedule(.quickRetry(events.token(slot, service)), after: Self.suspensionInMemory, now: now)
             return
         }
-        decide(slot, service, suspension(since: since, atLeast: shortest, .paused, now: now), now: now)
+        decide(slot, service, suspension(since: since, atLeast: shortest, reason, now: now), now: now)
     }
 
     /// A wait in a delay topic for about as long as its cause has lasted.

@@ -99,7 +99,7 @@ extension ServiceState {
             if case .retry(delay, _, reason) = other.verdict { attempts == other.attempts } else { false }
         case .dead, .expired: verdict == other.verdict && status == other.status
         // Their outcomes are results alone, without a record to share.
-        case .none, .delivered, .duplicate, .cancelled: false
+        case .none, .delivered, .duplicate, .cancelled, .suppressed: false
         }
     }
 }
@@ -112,6 +112,7 @@ extension ServiceState.Verdict {
         case .duplicate(let first): .duplicate(of: first)
         case .expired: .expired
         case .cancelled: .cancelled
+        case .suppressed(let suppression): .suppressed(suppression)
         case .dead(let reason): .deadLettered(reason)
         case .none, .retry: nil
         }
@@ -121,7 +122,7 @@ extension ServiceState.Verdict {
     func copy(for service: Int) -> EventCopy? {
         let services = PushServiceSet(index: service)
         return switch self {
-        case .none, .delivered, .duplicate, .cancelled: nil
+        case .none, .delivered, .duplicate, .cancelled, .suppressed: nil
         case .expired: EventCopy(destination: .deadLetter(.expired), services: services)
         case .dead(let reason): EventCopy(destination: .deadLetter(reason), services: services)
         case .retry(let delay, let due, let reason):

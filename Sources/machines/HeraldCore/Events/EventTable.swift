@@ -239,6 +239,12 @@ extension EventTable {
         slots[Int(slot)].userHash = hashes.user
     }
 
+    /// Notes what recalls the event, and its class.
+    mutating func setLastWord(_ slot: Int32, identity: UInt64, _ eventClass: EventClass) {
+        slots[Int(slot)].recallIdentity = identity
+        slots[Int(slot)].eventClass = eventClass
+    }
+
     /// Gives the slot back.
     mutating func free(_ slot: Int32) {
         let place = Int(slot)

@@ -87,6 +87,10 @@ public struct Slot: Sendable {
     var sourceHash: UInt64 = 0
     /// The hash of the event's `campaign`; 0 without one.
     var campaign: UInt64 = 0
+    /// Its identity to those who recall it; 0 while nobody asks for last words.
+    var recallIdentity: UInt64 = 0
+    /// Its class: the stricter of its topic's and its own.
+    var eventClass = EventClass.transactional
     /// The bytes that it holds in memory: the record's key, value and headers, and the event's scratch buffer.
     var bytes = 0
     /// The time at which its record was taken.
@@ -136,7 +140,8 @@ struct ServiceState: Sendable {
             .init([.calling], "its call failed, and is repeated soon", [.resting]),
             .init([.calling], "its credentials are refused", [.awaitingCredentials]),
             .init(
-                [.idle, .wanted, .calling, .awaitingCredentials, .resting], "its campaign pauses without a retry topic",
+                [.idle, .wanted, .calling, .awaitingCredentials, .resting],
+                "its campaign pauses, or it is held, without a retry topic",
                 [.resting]),
             .init([.calling, .awaitingCredentials, .resting], "nothing is called any more", [.idle]),
             .init([.idle, .wanted, .calling, .awaitingCredentials, .resting], "it has its verdict", [.decided]),
@@ -152,6 +157,8 @@ struct ServiceState: Sendable {
         case expired
         /// Its campaign is over: not called.
         case cancelled
+        /// Its user or a recall has said so: not called.
+        case suppressed(Suppression)
         case dead(DeadLetterReason)
         case retry(delay: Int, due: WallTime, reason: RetryReason?)
     }

@@ -14,7 +14,7 @@ enum FirstFate: Equatable {
 
     /// The bytes with one meaning; all later ones are delays.
     private enum Code: UInt8, CaseIterable {
-        case underWay, dealtWith, delivered, expired, cancelled, deadLettered
+        case underWay, dealtWith, delivered, expired, cancelled, deadLettered, suppressed
 
         static let firstDelay = UInt8(allCases.count)
     }
@@ -27,6 +27,7 @@ enum FirstFate: Equatable {
         case .expired: self = .ended(.expired)
         case .cancelled: self = .ended(.cancelled)
         case .deadLettered: self = .ended(.deadLettered)
+        case .suppressed: self = .ended(.suppressed)
         case nil: self = .retrying(delay: Int(rawValue - Code.firstDelay))
         }
     }
@@ -39,6 +40,7 @@ enum FirstFate: Equatable {
         case .ended(.expired): Code.expired.rawValue
         case .ended(.cancelled): Code.cancelled.rawValue
         case .ended(.deadLettered): Code.deadLettered.rawValue
+        case .ended(.suppressed): Code.suppressed.rawValue
         case .retrying(let delay): Code.firstDelay + UInt8(clamping: min(delay, 200))
         }
     }

@@ -150,6 +150,7 @@ extension ServiceState.Verdict {
         case .duplicate(let outcome): outcome.map { .ended($0) } ?? .dealtWith
         case .expired: .ended(.expired)
         case .cancelled: .ended(.cancelled)
+        case .suppressed: .ended(.suppressed)
         case .dead: .ended(.deadLettered)
         case .retry(let delay, _, _): .retrying(delay: delay)
         }

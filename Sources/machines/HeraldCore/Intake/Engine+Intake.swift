@@ -139,6 +139,7 @@ extension Engine {
         events.openServices(slot, value: value, hashSeed: configuration.hashSeed)
         let origin = originHash(of: slot, value: value)
         events.setStream(slot, events[slot].userHash ^ origin)
+        noteLastWord(slot, value: value)
         remember(slot, origin: origin, value: value, as: .underWay, now: now)
         if events[slot].event.replays > configuration.maxReplays {
             noteReturn(slot, now: now)

@@ -100,6 +100,9 @@ public final class LastWord: Sendable {
     /// The users who have opted out of something.
     public var users: Int { words.count }
 
+    /// Whether a user has opted out of something.
+    public func hasOptedOut(_ user: RawSpan) -> Bool { words[ByteHash.hash(user, seed: seed)] != 0 }
+
     /// The events and campaigns that are recalled.
     public var recalls: Int { recalled.count }
 

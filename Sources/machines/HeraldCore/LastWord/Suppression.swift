@@ -1,3 +1,5 @@
+import HeraldEvents
+
 /// Why an event is not called: by the user's word, or by a recall.
 public enum Suppression: Sendable, Equatable {
     /// What the user has opted out of.
@@ -10,4 +12,12 @@ public enum Suppression: Sendable, Equatable {
     case optedOut(OptedOut)
     /// The event or its campaign was recalled; the number is that of the words about it.
     case recalled(UInt32)
+
+    /// The word for it in the result.
+    var reason: SuppressionReason {
+        switch self {
+        case .optedOut: .optedOut
+        case .recalled: .recalled
+        }
+    }
 }

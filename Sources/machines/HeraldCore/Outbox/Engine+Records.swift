@@ -63,7 +63,7 @@ extension Engine {
             if final.outcome.hasDetail {
                 output.diagnostics.removeAll()
                 withSlot(production.slot.index) { slot in
-                    appendDetail(of: production, in: slot, to: &output.diagnostics.detail)
+                    appendDetail(of: production, in: slot, value: value, to: &output.diagnostics.detail)
                 }
             }
             writeResult(
@@ -71,7 +71,7 @@ extension Engine {
         case .copy(let copy):
             output.diagnostics.removeAll()
             withSlot(production.slot.index) { slot in
-                appendDetail(of: production, in: slot, to: &output.diagnostics.detail)
+                appendDetail(of: production, in: slot, value: value, to: &output.diagnostics.detail)
                 appendHistory(of: copy, in: slot, value: value, to: &output.diagnostics)
                 output.omissions = writeHeaders(
                     copy, production, of: slot, keyByteCount: keyByteCount, value: value, original: original,
@@ -87,10 +87,12 @@ extension Engine {
         let slot = production.slot.index
         let first: Outcome? = if case .duplicate(let first) = final { first } else { nil }
         let reason: DeadLetterReason? = if case .deadLettered(let reason) = final { reason } else { nil }
+        let suppression: Suppression? = if case .suppressed(let suppression) = final { suppression } else { nil }
         let facts = ResultFacts(
             outcome: final.outcome, firstOutcome: first, pushService: service,
             status: production.status == 0 ? nil : production.status, reason: reason,
-            attempts: service == nil ? nil : production.attempts, firstAttemptAt: events[slot].firstAttemptAt,
+            suppression: suppression?.reason, attempts: service == nil ? nil : production.attempts,
+            firstAttemptAt: events[slot].firstAttemptAt,
             completedAt: production.decidedAt, omitted: omitted(from: slot, final.outcome, service))
         let backendID = configuration.keepsBackendIDs && final == .delivered ? backendID(slot, service) : nil
         withSlot(slot) { slot in
@@ -157,9 +159,15 @@ extension Engine {
         return nil
     }
 
-    private func appendDetail(of production: Production, in slot: borrowing Slot, to detail: inout [UInt8]) {
+    private func appendDetail(
+        of production: Production, in slot: borrowing Slot, value: RawSpan, to detail: inout [UInt8]
+    ) {
         if let failure = slot.failure {
             detail.append(contentsOf: failure.detail.utf8)
+            return
+        }
+        if case .result(.suppressed(let suppression), let service) = production.content {
+            appendSuppression(suppression, of: slot, to: service, value: value, &detail)
             return
         }
         if production.isExpired {
@@ -183,8 +191,12 @@ extension Engine {
             .unreadable, nil:
             if production.status != 0 {
                 appendAnswer(of: production, to: &detail)
-            } else if case .copy(let copy) = production.content, case .retry(_, _, .paused) = copy.destination {
-                detail.append(contentsOf: "the campaign is paused".utf8)
+            } else if case .copy(let copy) = production.content, case .retry(_, _, let reason) = copy.destination {
+                switch reason {
+                case .paused: detail.append(contentsOf: "the campaign is paused".utf8)
+                case .preferences: detail.append(contentsOf: "the users' latest preferences are not known".utf8)
+                case .transient, .throttled, .notBefore, .blocked, nil: break
+                }
             }
         }
     }

@@ -52,6 +52,7 @@ public enum FinalOutcome: Sendable, Equatable {
     case duplicate(of: Outcome?)
     case expired
     case cancelled
+    case suppressed(Suppression)
     case deadLettered(DeadLetterReason)
 
     /// The word for it in the result.
@@ -61,6 +62,7 @@ public enum FinalOutcome: Sendable, Equatable {
         case .duplicate: .duplicate
         case .expired: .expired
         case .cancelled: .cancelled
+        case .suppressed: .suppressed
         case .deadLettered: .deadLettered
         }
     }

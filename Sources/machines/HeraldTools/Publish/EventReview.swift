@@ -130,7 +130,10 @@ struct EventMember: Sendable {
 
     static let all =
         at(.identity, "id source time")
-        + at(.event, "user message pns campaign expiresAt notBefore options title link image data badge sound category")
+        + at(
+            .event,
+            "user message pns campaign class expiresAt notBefore options title link image data badge sound category"
+        )
         + at(.options, "pushType priority collapseId") + at(.envelope, "specversion type data data_base64 traceparent")
 
     private static func at(_ place: Place, _ names: String) -> [Self] {

@@ -20,7 +20,7 @@ struct DuplicateWindowTests {
         for byte in UInt8.min...(.max) {
             let fate = FirstFate(rawValue: byte)
             #expect((fate == .underWay) == (byte == FirstFate.underWay.rawValue))
-            #expect(fate.rawValue == byte || fate == .retrying(delay: Int(byte) - 6) && byte > 206)
+            #expect(fate.rawValue == byte || fate == .retrying(delay: Int(byte) - 7) && byte > 207)
         }
     }
 

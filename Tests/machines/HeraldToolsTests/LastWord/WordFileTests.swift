@@ -1,7 +1,8 @@
 import HeraldEvents
 import HeraldText
-import HeraldTools
 import Testing
+
+@testable import HeraldTools
 
 @Suite("A file of opt-outs")
 struct WordFileTests {

@@ -110,7 +110,7 @@ struct CampaignPage {
         switch outcome {
         case .deadLettered: ("▒", .red)
         case .expired: ("x", .red)
-        case .cancelled: ("-", .dim)
+        case .cancelled, .suppressed: ("-", .dim)
         // Others show them.
         case .delivered, .duplicate: ("█", .green)
         }

@@ -70,7 +70,7 @@ enum PreferencesSetCommand: HeraldCommand {
         (word.optOut, word.updatedAt, word.by) = (wanted, now, tool.context.operatorName)
         var entry = tool.context.audit("preferences.set", reason: parsed[PreferencesTool.reason], at: now.text)
         entry.selection = user
-        entry.options = ["was": PreferencesTool.words(former), "is": wanted.words]
+        entry.options = ["opt-out": wanted.words, "was": PreferencesTool.words(former)]
         stop.beginWork()
         try tool.context.write(
             to: tool.context.topics.preferences, key: Array(user.utf8), value: word.encoded(), entry,

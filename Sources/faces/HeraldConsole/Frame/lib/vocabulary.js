@@ -7,6 +7,7 @@ const outcomeTones = {
   'expired': 'warn',
   'cancelled': 'quiet',
   'duplicate': 'quiet',
+  'suppressed': 'quiet',
 };
 
 /** The display of each end of a call. */
@@ -31,6 +32,7 @@ export const unreached = [
   'failed',
   'expired',
   'cancelled',
+  'suppressed',
 ];
 
 /** The parts of a notification beside its message, and their titles. */

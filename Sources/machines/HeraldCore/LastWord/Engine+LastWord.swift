@@ -1,0 +1,82 @@
+import HeraldEvents
+import HeraldKernel
+import HeraldTime
+
+/// The users' last words and recalls: looked up immediately before each call, and nowhere before.
+///
+/// Whatever an event waited for before its call, a word that was applied meanwhile holds for it. Nothing is learned of
+/// an event that is not called: limits, breakers and holds see calls alone.
+extension Engine {
+    /// Notes by what users can opt out of an event, and what recalls it.
+    mutating func noteLastWord(_ slot: Int32, value: RawSpan) {
+        guard configuration.lastWord != nil else { return }
+        let topic = Int(events[slot].requestTopic)
+        let ofTopic = configuration.classes.indices.contains(topic) ? configuration.classes[topic] : .transactional
+        let seed = configuration.hashSeed
+        let (source, user) = (events[slot].sourceHash, events[slot].userHash)
+        let (identity, own) = withSlot(slot) { slot in
+            (
+                LastWord.identity(
+                    id: slot.event.bytes(of: slot.event.id, value: value), source: source, user: user, seed: seed),
+                slot.event.eventClass
+            )
+        }
+        events.setLastWord(slot, identity: identity, max(ofTopic, own ?? .transactional))
+    }
+
+    /// Ends the next call by the user's word or a recall, or holds it while it is not known what the user has said last.
+    ///
+    /// False when it may begin.
+    mutating func stopsForLastWord(_ slot: Int32, _ service: Int, now: Moment) -> Bool {
+        guard let lastWord = configuration.lastWord else { return false }
+        // Before the word is looked up: a word that is applied in between must not be missed by a call that it makes due.
+        let isHeld = isHeldForLastWord(slot, now: now)
+        let suppression = lastWord.suppression(
+            identity: events[slot].recallIdentity, user: events[slot].userHash, source: events[slot].sourceHash,
+            campaign: events[slot].campaign, of: events[slot].eventClass, to: service)
+        if let suppression {
+            decide(slot, service, .suppressed(suppression), now: now)
+            return true
+        }
+        guard isHeld else { return false }
+        suspend(slot, service, since: lastWord.knownUntil(now) ?? now.wall, .preferences, now: now)
+        return true
+    }
+
+    /// Whether a call of the event would be held: it is promotional, and its user may have said something else since.
+    func isHeldForLastWord(_ slot: Int32, now: Moment) -> Bool {
+        events[slot].eventClass == .promotional && configuration.lastWord?.isBehind(now: now.monotonic) ?? false
+    }
+
+    /// Appends why an event was suppressed.
+    func appendSuppression(
+        _ suppression: Suppression, of slot: borrowing Slot, to service: Int?, value: RawSpan,
+        _ detail: inout [UInt8]
+    ) {
+        switch suppression {
+        case .optedOut(let what):
+            detail.append(contentsOf: "opted out of ".utf8)
+            switch what {
+            case .all: detail.append(contentsOf: "all".utf8)
+            case .promotional: detail.append(contentsOf: "promotional".utf8)
+            case .pushService:
+                let name = service.map { configuration.decoder.pushServices.names[$0] } ?? ""
+                detail.append(contentsOf: "pns:\(name)".utf8)
+            case .source:
+                detail.append(contentsOf: "source:".utf8)
+                slot.event.bytes(of: slot.event.source, value: value).withUnsafeBytes {
+                    detail.append(contentsOf: $0)
+                }
+            }
+        case .recalled(let number):
+            detail.append(contentsOf: "recalled".utf8)
+            let saying = configuration.lastWord?.saying(number) ?? ""
+            if !saying.isEmpty { detail.append(contentsOf: " by \(saying)".utf8) }
+        }
+    }
+}
+
+extension LastWord {
+    /// The moment as of which everything is applied, on the wall clock; `nil` before the topics are read to their ends.
+    func knownUntil(_ now: Moment) -> WallTime? { currentAsOf.map { now.wall($0) } }
+}
