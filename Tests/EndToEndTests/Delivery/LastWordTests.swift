@@ -184,9 +184,17 @@ struct LastWordTests {
             }
             #expect(try await worker.page("/readyz").text.contains("preferences-behind"))
             try await fixture.publish(Self.promotional(0..<10) + Batch.events(0..<10))
-            try await fixture.waitForResults(10)
+            // What is known to be unwanted ends at once.
+            try await fixture.waitForResults(11)
+            try await fixture.wait("nine wait") {
+                Set(fixture.retries.compactMap { $0.heraldHeaders["herald-id"] }).count == 9
+            }
             #expect(fixture.backend.calls.count == 10)
-            #expect(try Self.outcomes(fixture).keys.allSatisfy { $0.hasPrefix("e") })
+            #expect(try Self.outcomes(fixture).filter { $0.key.hasPrefix("p") } == ["p0": "suppressed"])
+            #expect(
+                fixture.retries.allSatisfy {
+                    $0.heraldHeaders["herald-reason"] == "preferences" && $0.heraldHeaders["herald-attempts"] == "0"
+                })
 
             try await kafka.takeBackDenial(user, [.read], on: [.topic(words)])
             try await fixture.waitForResults(20)
