@@ -29,6 +29,11 @@ struct UsedSettings: Sendable, ExpressibleByArrayLiteral {
     /// The settings for asking workers why an event waits.
     static let waiting: Self = workers + ["admin.token", "admin.tokenFile"]
 
+    /// The settings that say what of a notification reaches a push service.
+    static let contentReach: Self = [
+        "backend.kind", "backend.url", "backend.body", "backend.hub.name", "backend.hub.formats",
+    ]
+
     static let pushServices: Self = ["backend.pushServices", "backend.aliases", "backend.users"]
 
     static let traces: Self = ["traces.url", "traces.serviceName", "traces.headersFile", "traces.caFile"]
@@ -63,6 +68,7 @@ struct UsedSettings: Sendable, ExpressibleByArrayLiteral {
     /// The settings of the console, for display and changes.
     static let console: Self =
         ["console", "retry", "limits.eventBytes", "backend.statuses"] + waiting + cluster + allTopics + pushServices
+        + contentReach
 
     /// The settings for examining a worker's environment from outside.
     static let doctor: Self =

@@ -1381,8 +1381,8 @@ MUTANTS = [
     Mutant(
         "a publisher's step counts only what this start has published",
         "AudiencePublication.swift",
-        "order, definition, published: progress.events, limit:",
-        "order, definition, published: progress.publishedNow, limit:",
+        "published: progress.events, limit:",
+        "published: progress.publishedNow, limit:",
         scenario=f"{PUBLISHERS}",
     ),
     Mutant(

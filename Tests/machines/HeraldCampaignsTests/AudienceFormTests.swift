@@ -1,3 +1,5 @@
+import HeraldEvents
+import HeraldText
 import HeraldTime
 import HeraldTools
 import Testing
@@ -107,6 +109,47 @@ struct PreviewRefusalTests {
         #expect(changed.kept.isEmpty && changed.pauseIfFailures == 0.1)
     }
 
+    @Test("A ramp that a later start has dropped does not come back")
+    func droppedRamp() throws {
+        let file = try AudienceFile("user\nann")
+        defer { file.remove() }
+        let order = CampaignOrder(text: try AudienceFile.text("Hi"), topic: "bulk")
+        var campaign = Samples.campaign()
+        campaign.definition?.ramp = [1, 10]
+        let first = CampaignPreview(order, try file.preview("Hi"), of: campaign)
+        #expect(first.ramp == [1, 10] && first.kept.contains("--ramp 1,10"))
+        campaign.progress?.isRampDropped = true
+        let later = CampaignPreview(order, try file.preview("Hi"), of: campaign)
+        #expect(later.ramp.isEmpty && !later.kept.contains { $0.hasPrefix("--ramp") })
+    }
+
+    @Test("The preview says what does not reach a push service, or that only a worker knows")
+    func reach() throws {
+        let file = try AudienceFile("user\nann")
+        defer { file.remove() }
+        var content = CampaignContent()
+        (content.title, content.badge) = ("Spring", 1)
+        var order = CampaignOrder(text: try AudienceFile.text("Hi", content), topic: "bulk")
+        func found(_ reach: ContentReach) throws -> CampaignPreview {
+            order.reach = reach
+            return CampaignPreview(order, try file.preview("Hi"), of: nil)
+        }
+        let text = try found(ContentReach([:]))
+        #expect(
+            text.warnings == [
+                "title, badge do not reach apns and gcm: backend.body is text, or the push service has no place for them"
+            ])
+        let omitted = JSONValue.object(text.members)["omitted"]
+        #expect(omitted?["apns"] == ["title", "badge"] && omitted?["gcm"] == ["title", "badge"])
+        let hub = try found(ContentReach(["apns": .all, "gcm": ContentFields(.title)]))
+        #expect(
+            hub.warnings == ["badge does not reach gcm: backend.body is text, or the push service has no place for it"])
+        #expect(try found(ContentReach(["apns": .all, "gcm": .all])).warnings.isEmpty)
+        let unknown = try found(ContentReach())
+        #expect(unknown.warnings.count == 1 && unknown.warnings[0].contains("for a worker's settings to decide"))
+        #expect(JSONValue.object(unknown.members)["omitted"] == nil)
+    }
+
     @Test("More than a hundredth of invalid lines stops a start, unless more are allowed")
     func invalid() throws {
         let users = (0..<990).map { "user-\($0)" }
@@ -145,14 +188,14 @@ struct PreviewRefusalTests {
 
     @Test("Database nulls and damaged characters cause warnings, in users and in fields")
     func doubts() throws {
-        let text = "user,name\nann,NULL\nNULL,Nullmeyer\nbob,J\u{FFFD}rg\ncid,#N/A\ndan,null and void\n"
+        let text = "user,name\nann,NULL\nNULL,Nullmeyer\nbob,J\u{FFFD}rg\ncid,#N/A\ndan,null and void\neva,#NV\n"
         let file = try AudienceFile(text)
         defer { file.remove() }
         let order = CampaignOrder(text: try AudienceFile.text("Hi {{name}}"), topic: "bulk")
         let warnings = CampaignPreview(order, try file.preview("Hi {{name}}"), of: nil).warnings
         #expect(
             warnings == [
-                "2 recipients have what a database or spreadsheet writes for nothing in \"name\", the first in line 2: "
+                "3 recipients have what a database or spreadsheet writes for nothing in \"name\", the first in line 2: "
                     + "\"Hi NULL\"",
                 "1 recipient has what a database or spreadsheet writes for nothing in \"user\", the first in line 3: "
                     + "\"NULL\"",

@@ -348,7 +348,8 @@ final class CampaignBench {
                 if key.hasSuffix("/progress") { signs += 1 }
             default:
                 let entry = record.value.flatMap { try? JSONDecoder().decode(AuditEntry.self, from: Data($0)) }
-                audits.append([entry?.phase, entry?.end].compactMap(\.self).joined(separator: " "))
+                let words = [entry?.phase, entry?.end, entry?.tookOverFrom.map { "over \($0)" }]
+                audits.append(words.compactMap(\.self).joined(separator: " "))
             }
         }
         if count > 0 { batches.append(count) }

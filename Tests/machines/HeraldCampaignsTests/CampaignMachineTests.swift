@@ -85,6 +85,24 @@ struct CampaignMachineTests {
         #expect(second.progress.publishedNow == 6 && second.progress.published == 10)
     }
 
+    @Test("A start that takes over from a publisher names it in the audit; a dropped ramp stays dropped")
+    func takesOver() throws {
+        let bench = try Bench(10) { $0.ramp = [4, 4] }
+        bench.delivers = false
+        let first = bench.start()
+        bench.pass(1_000, first)
+        let by = try #require(bench.campaign?.progress?.by)
+        bench.order.ramp = []
+        let second = bench.start()
+        bench.pass(1_000, second)
+        #expect(bench.audits == ["started", "continued over \(by)"])
+        #expect(bench.published == bench.audience && bench.campaign?.progress?.isRampDropped == true)
+        bench.audience += ["late", "later"]
+        bench.order.ramp = nil
+        bench.pass(1_000, bench.start())
+        #expect(bench.published == bench.audience && bench.campaign?.progress?.isRampDropped == true)
+    }
+
     @Test("A campaign that an older program began continues: its records need no marks of the audience")
     func older() throws {
         let bench = try Bench(4) { $0.ramp = [2] }

@@ -119,6 +119,22 @@ struct OutcomeCountTests {
     }
 }
 
+@Suite("Brokers that are silent")
+struct BrokerSilenceTests {
+    private func moment(_ seconds: Int64) -> WallTime { WallTime(milliseconds: Samples.start + seconds * 1_000) }
+
+    @Test("Brokers are silent when nothing has come from them for 15 s, and a record refutes that at once")
+    func silence() {
+        var brokers = BrokerSilence(at: moment(0))
+        #expect(!brokers.isSilent(at: moment(60)), "a user that may not read the group is told nothing")
+        brokers.answered(at: moment(60), isCount: true)
+        #expect(!brokers.isSilent(at: moment(74)) && brokers.isSilent(at: moment(75)))
+        brokers.answered(at: moment(80))
+        #expect(!brokers.isSilent(at: moment(80)) && brokers.isSilent(at: moment(95)))
+        #expect(brokers.lastAnswer == moment(80))
+    }
+}
+
 @Suite("The status of a campaign")
 struct CampaignStatusTests {
     private func status(

@@ -127,6 +127,43 @@ struct ReportTests {
         #expect(!html.contains("--reveal"))
     }
 
+    @Test("The page and the rows say what notifications were delivered without")
+    func omitted() throws {
+        var report = CampaignReport(Samples.definition(), now: Self.now)
+        #expect(CampaignWords.omissions(report).isEmpty && !page(report).contains("without"))
+        for (user, pns) in [("ann", "apns"), ("ann", "gcm"), ("bob", "apns")] {
+            var result = try Samples.result("delivered", user: user, pns: pns)
+            result.omitted = pns == "gcm" ? ContentFields([.title, .badge]) : ContentFields(.title)
+            report.add(result)
+            #expect(
+                ResultRow.line(result, delimiter: ";").hasSuffix(pns == "gcm" ? ";title, badge\r\n" : ";title\r\n"))
+        }
+        #expect(
+            CampaignWords.omissions(report) == [
+                "3 notifications were delivered without title (2 on apns, 1 on gcm): backend.body was text, or the push "
+                    + "service has no place for it.",
+                "1 notification was delivered without badge (1 on gcm): backend.body was text, or the push service has no "
+                    + "place for it.",
+            ])
+        #expect(page(report).contains("<strong>3 notifications were delivered without title (2 on apns, 1 on gcm)"))
+    }
+
+    @Test("People without an outcome may be notified until it is cancelled, also when it was declared finished")
+    func stillNotified() {
+        func words(_ campaign: CampaignIndex.Campaign, known: Int = 199) -> String? {
+            let count = OutcomeCount(snapshot: ["delivered": known])
+            return CampaignWords.stillNotified(1, CampaignStatus(campaign: campaign, count: count, now: Self.now))
+        }
+        #expect(words(Samples.campaign())?.contains("because the campaign is running: cancel it") == true)
+        var finished = Samples.campaign()
+        finished.control?.cause = .finished
+        #expect(
+            words(finished)
+                == "1 of them may still be notified, because what is open is left to its retries: wait for its outcomes "
+                + "before you reach them in another way.")
+        #expect(words(finished, known: 200) == nil && words(Samples.campaign(.cancelled)) == nil)
+    }
+
     @Test("One person is a person, and several are people")
     func numbers() {
         #expect(
@@ -394,8 +431,8 @@ struct ReportTests {
         #expect(
             line.hasPrefix(
                 "'=cmd|' /C calc'!A0,\"'@\\u{1B}[2J\\u{202E},\"\"x\"\"\\r\\n\",'+1,dead-lettered,rejected,400,"))
-        #expect(line.hasSuffix("notifications.bulk/0/1,\"'=unknown \"\"token\"\"\"\r\n"))
+        #expect(line.hasSuffix("notifications.bulk/0/1,\"'=unknown \"\"token\"\"\",\r\n"))
         #expect(line.filter { $0 == "\r\n" }.count == 1)
-        #expect(ResultRow.heading(delimiter: ";").split(separator: ";").count == 12)
+        #expect(ResultRow.heading(delimiter: ";").split(separator: ";").count == 13)
     }
 }

@@ -14,7 +14,7 @@ extension Settings {
             replay: try replayContext(environment: environment), campaigns: campaignContext(environment: environment),
             starts: CampaignStartRules(
                 pushServices: try pushServices(), maximumEventBytes: limits.eventBytes, users: backend.users,
-                uploadLimit: console.uploadLimit, directory: temporaryDirectory),
+                reach: contentReach, uploadLimit: console.uploadLimit, directory: temporaryDirectory),
             search: search, account: try accountReader(),
             now: NowPlan(
                 search: search,

@@ -9,7 +9,7 @@ package enum FieldDoubt: Int, Sendable {
 
     private static let placeholders = [
         "NULL", "(null)", "[NULL]", "\\N", "#N/A", "#NAME?", "#VALUE!", "#REF!", "#DIV/0!", "#NULL!", "#NUM!", "NaN",
-        "undefined",
+        "undefined", "#NV", "#WERT!", "#BEZUG!", "#ZAHL!", "#VALEUR!", "#NOM?", "#NOMBRE!",
     ].map { Array($0.utf8) }
     private static let longest = 9
     private static let replacement: [UInt8] = [0xEF, 0xBF, 0xBD]

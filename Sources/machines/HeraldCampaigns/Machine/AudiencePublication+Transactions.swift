@@ -129,7 +129,8 @@ extension AudiencePublication {
             strangers: progress.events > progress.published ? progress.events - progress.published : nil,
             replacements: replacements.isEmpty ? nil : replacements, published: progress.events + count,
             repeats: audience.repeats, invalid: audience.invalid, emptyLines: audience.emptyLines,
-            rampWait: isAtEnd || isHeld ? nil : pace?.rampWait(now), end: end?.name(.recipients),
+            isRampDropped: isRampDropped ? true : nil, rampWait: isAtEnd || isHeld ? nil : pace?.rampWait(now),
+            end: end?.name(.recipients),
             endedBy: end == .interrupted ? stoppedBy : nil,
             finishedAt: finishedAt, begunAt: begunAt, isComplete: isAtEnd, at: now.wall.milliseconds,
             by: "\(context.operatorName) pid \(process)",
@@ -142,6 +143,7 @@ extension AudiencePublication {
         entry.planned = audience.recipients
         let options = order.auditOptions
         entry.options = options.isEmpty ? nil : options
+        entry.tookOverFrom = former.flatMap { $0.end == nil ? $0.by : nil }
         return entry
     }
 

@@ -145,6 +145,8 @@ package struct AudiencePublication: PublicationWork {
     }
 
     var name: String { order.text.name }
+    /// Whether the first start's ramp does not hold any more; a start that names one has its own.
+    var isRampDropped: Bool { order.ramp.map(\.isEmpty) ?? former?.isRampDropped ?? false }
     package var campaign: String? { name }
 
     /// Whether the campaign is paused or cancelled.
@@ -224,7 +226,8 @@ package struct AudiencePublication: PublicationWork {
     mutating func prepareOpening(isFirst: Bool, _ now: Moment) {
         guard let definition else { return }
         pace = CampaignPace(
-            order, definition, published: progress.events, limit: (opening.control ?? control)?.pauseIfFailures,
+            order, ramp: isRampDropped ? [] : order.ramp ?? definition.ramp ?? [], rate: order.rate ?? definition.rate,
+            published: progress.events, limit: (opening.control ?? control)?.pauseIfFailures,
             from: progress.outcomes, mayAskWorkers: context.workerTrouble != nil)
         begunAt = begunAt ?? now.wall.milliseconds
         if isFirst { opening.audit = startEntry(isNew: opening.definition != nil, now: now) }

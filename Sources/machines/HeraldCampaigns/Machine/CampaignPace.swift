@@ -27,16 +27,18 @@ struct CampaignPace: Sendable {
     /// The pace of a campaign of which so many events are published.
     ///
     /// - Parameters:
+    ///   - ramp: the sizes of its steps; empty for none.
+    ///   - rate: recipients a second at most; `nil` for no bound.
     ///   - limit: the share of failures that is allowed; `nil` allows all.
     ///   - outcomes: those that came before: an operator has seen them, and goes on.
     init(
-        _ order: CampaignOrder, _ definition: CampaignDefinition, published: Int, limit: Double?,
+        _ order: CampaignOrder, ramp: [Int], rate: Double?, published: Int, limit: Double?,
         from outcomes: OutcomeCount, mayAskWorkers: Bool
     ) {
         outcomesPerEvent = order.text.pushServices.count
         admission = PublishAdmission(
             outcomesPerEvent: outcomesPerEvent, batchLimit: RecipientBatch.recipientLimit,
-            rate: order.rate ?? definition.rate, ramp: Ramp(steps: order.ramp ?? definition.ramp ?? []),
+            rate: rate, ramp: Ramp(steps: ramp),
             published: published)
         self.limit = FailureLimit(share: limit, meaningfulCount: CampaignControl.outcomesToJudge)
         silence = OutcomeSilence(mayAskWorkers: mayAskWorkers)

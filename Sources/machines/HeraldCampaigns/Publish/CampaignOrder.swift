@@ -18,6 +18,8 @@ package struct CampaignOrder: Sendable {
     package var maxInvalid = Self.standardMaxInvalid
     /// Whether another audience than the campaign had may take its place.
     package var replacesAudience = false
+    /// What of its notifications reaches the push services; by default only a worker's settings say it.
+    package var reach = ContentReach()
     /// Whether a pause because of failures is the end, because no operator watches who could resume it.
     package var endsWhenPausedByFailures = false
 

@@ -30,13 +30,14 @@ package struct CampaignPreview: Sendable {
         self.audience = audience
         let (definition, former) = (campaign?.definition, campaign?.control?.pauseIfFailures)
         rate = order.rate ?? definition?.rate
-        ramp = order.ramp ?? definition?.ramp ?? []
+        let formerRamp = campaign?.progress?.isRampDropped == true ? nil : definition?.ramp
+        ramp = order.ramp ?? formerRamp ?? []
         pauseIfFailures = order.pauseIfFailures ?? former
         isContinued = definition != nil
         isPaused = campaign?.state == .paused
         let options = [
             order.rate == nil ? definition?.rate.map { "--rate \(CampaignWords.rate($0))" } : nil,
-            order.ramp == nil ? definition?.ramp.map { "--ramp \($0.map(String.init).joined(separator: ","))" } : nil,
+            order.ramp == nil ? formerRamp.map { "--ramp \($0.map(String.init).joined(separator: ","))" } : nil,
             order.pauseIfFailures == nil ? former.map { "--pause-if-failures \(ShareText.text($0))" } : nil,
         ]
         kept = options.compactMap(\.self)
@@ -77,7 +78,18 @@ package struct CampaignPreview: Sendable {
     private static let roomyBytes = 3_584
 
     /// What looks like a mistake, in sentences.
-    package var warnings: [String] { tooSlow + doubtfulFields + foreignMarks + literalBreak + longMessage + caseTwins }
+    package var warnings: [String] {
+        order.reach.warnings(order.text.template.content.fields, to: order.text.pushServices)
+            + tooSlow + doubtfulFields + foreignMarks + literalBreak + longMessage + caseTwins
+    }
+
+    /// The parts that do not reach a push service, by its name; `null` when all do, or that is not known.
+    private var omitted: JSONValue {
+        let omitted = order.reach.omitted(order.text.template.content.fields, from: order.text.pushServices)
+        guard !omitted.isEmpty else { return .null }
+        return .object(
+            omitted.map { service, fields in .init(service, .array(fields.fields.map { .string($0.rawValue) })) })
+    }
 
     /// Whoever is published later than the events expire is never notified.
     private var tooSlow: [String] {
@@ -205,6 +217,7 @@ package struct CampaignPreview: Sendable {
             ]
         }
         if !warnings.isEmpty { members.append(.init("warnings", .array(warnings.map { .string($0) }))) }
+        if omitted != .null { members.append(.init("omitted", omitted)) }
         if let rate { members.append(.init("ratePerSecond", .number(rate))) }
         if let limit = order.expiresIn {
             members.append(.init("expiresInSeconds", .integer(Int(saturating: limit.inSeconds))))

@@ -38,6 +38,9 @@ package struct CampaignContent: Codable, Equatable, Sendable {
         return content
     }
 
+    /// The parts that there are.
+    var fields: ContentFields { ContentFields(ContentField.allCases.filter { value($0) != nil }) }
+
     /// Whether there is nothing.
     var isEmpty: Bool { self == Self() }
 

@@ -17,7 +17,7 @@ package struct CampaignReport: Sendable {
     /// Moments further from the campaign's own time come from no real clock.
     private static let clockDifference: Milliseconds = .days(1)
 
-    private let pushServices: [String]
+    package let pushServices: [String]
     private let earliest: Int64
     private let latest: Int64
     private var recovered: Set<Int> = []
@@ -31,6 +31,8 @@ package struct CampaignReport: Sendable {
     package private(set) var details: [Failure: String] = [:]
     /// The calls that were made, as far as results say it.
     package private(set) var attempts = 0
+    /// How many delivered notifications lacked a part, by push service.
+    package private(set) var omitted: [ContentField: [String: Int]] = [:]
     /// Whom the backend has taken a notification for, on one push service at least, a replay's too.
     package private(set) var people = People()
 
@@ -48,6 +50,9 @@ package struct CampaignReport: Sendable {
         count.add(result, pushServices: pushServices)
         attempts += result.attempts ?? 0
         if result.outcome.standing == .reached, let user = result.user { people.mark(user, .reached) }
+        if let service = result.pushService, pushServices.contains(service) {
+            for field in result.omitted.fields { omitted[field, default: [:]][service, default: 0] += 1 }
+        }
         let outcomes = result.pushService == nil ? max(1, pushServices.count) : 1
         if result.replays > 0 {
             if result.outcome.standing == .reached { noteRecovery(result, outcomes) }

@@ -151,8 +151,13 @@ package struct ReportPage: Sendable {
         }
         return """
             <h2>Outcomes</h2>
-            \(Self.table(["outcome", "notifications", "share"], cells, numbers: [1, 2]))\(services)
+            \(omissions)\(Self.table(["outcome", "notifications", "share"], cells, numbers: [1, 2]))\(services)
             """
+    }
+
+    /// What notifications lacked, whatever the page says of their texts.
+    private var omissions: String {
+        CampaignWords.omissions(report).map { "<p><strong>\(HTMLText.escaped($0))</strong></p>\n" }.joined()
     }
 
     /// The outcomes of each push service; nothing of one alone, or where they were not counted so.

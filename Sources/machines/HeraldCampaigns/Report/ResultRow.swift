@@ -7,7 +7,7 @@ package enum ResultRow {
         CSVText.line(
             [
                 "id", "user", "pns", "outcome", "reason", "status", "attempts", "firstAttemptAt", "completedAt",
-                "replays", "origin", "detail",
+                "replays", "origin", "detail", "omitted",
             ], delimiter: delimiter)
     }
 
@@ -16,6 +16,7 @@ package enum ResultRow {
             result.id, result.user, result.pushService, result.outcome.rawValue, result.reason?.rawValue,
             result.status.map { "\($0)" }, result.attempts.map { "\($0)" }, result.firstAttemptAt?.text,
             result.completedAt.text, "\(result.replays)", result.origin.description, result.detail,
+            result.omitted.words,
         ]
         return CSVText.line(cells.map { $0 ?? "" }, delimiter: delimiter)
     }

@@ -10,7 +10,6 @@ package final class CampaignFollower {
     private static let firstBacklogPatience = Duration.seconds(5)
     private static let backlogPatience = Duration.seconds(1)
     private static let questionPause = Duration.seconds(15)
-    private static let silence = Milliseconds.seconds(15)
     private static let brokersSilent = "the brokers do not answer"
 
     private let campaigns: CampaignReader
@@ -19,11 +18,8 @@ package final class CampaignFollower {
     private var campaign: CampaignIndex.Campaign
     private var meter = OutcomeMeter()
     private var counted: RetryBacklog.Count?
-    /// Ask this only after the content of the retry topics was known once: no answer means that there are no brokers.
-    private var wasCounted = false
     private var lastCount = ContinuousClock.now
-    /// When brokers answered last: how it stands is as of then.
-    private var lastAnswer = SystemClock.wall()
+    private var brokers = BrokerSilence(at: SystemClock.wall())
     private let askWorkers: (@Sendable () -> String?)?
     private var trouble: String?
     private var nextQuestion = ContinuousClock.now
@@ -74,10 +70,17 @@ package final class CampaignFollower {
     /// Takes what comes in about this long.
     package func poll(for duration: Duration, isStopping: () -> Bool) throws {
         let end = ContinuousClock.now + duration
-        try campaigns.poll(wait: outcomes == nil ? Milliseconds(duration) : .zero)
         while let outcomes, ContinuousClock.now < end, !isStopping() {
             let left = (end - .now) / .milliseconds(1)
-            try outcomes.poll(wait: .milliseconds(Int64(max(1, left)))) { meter.add($0, at: SystemClock.wall()) }
+            let hasCome = try outcomes.poll(wait: .milliseconds(Int64(max(1, left)))) { result in
+                meter.add(result, at: SystemClock.wall())
+                trouble = nil
+            }
+            if hasCome { brokers.answered(at: SystemClock.wall()) }
+        }
+        // Behind the outcomes: what has one is published, and what is published without one is open.
+        if try campaigns.poll(wait: outcomes == nil ? Milliseconds(duration) : .zero) {
+            brokers.answered(at: SystemClock.wall())
         }
         if ContinuousClock.now - lastCount >= Self.backlogPause {
             countBacklog(within: Self.backlogPatience, isStopping)
@@ -102,15 +105,16 @@ package final class CampaignFollower {
     /// How it stands, as far as it was read.
     package var status: CampaignStatus {
         campaign = campaigns.index.campaign(campaign.name) ?? campaign
+        let isSilent = isSilent
         var status = CampaignStatus(
-            campaign: campaign, count: outcomes?.count ?? OutcomeCount(), backlog: counted, meter: meter,
-            now: isSilent ? lastAnswer : SystemClock.wall())
+            campaign: campaign, count: outcomes?.count ?? OutcomeCount(), backlog: counted,
+            meter: isSilent ? nil : meter, now: isSilent ? brokers.lastAnswer : SystemClock.wall())
         status.trouble = isSilent ? Self.brokersSilent : trouble
         return status
     }
 
     /// Whether brokers that have answered before do not answer now.
-    package var isSilent: Bool { counted == nil && wasCounted }
+    package var isSilent: Bool { brokers.isSilent(at: SystemClock.wall()) }
 
     /// Results that were deleted before they could be counted, of any event.
     package var deletedCount: Int64 { outcomes?.deletedCount ?? 0 }
@@ -120,10 +124,9 @@ package final class CampaignFollower {
         let now = SystemClock.wall()
         let found =
             status.isFinished && status.open == 0 ? .init() : backlog.count(within: patience, isStopping: isStopping)
+        if found != nil { brokers.answered(at: now, isCount: true) }
         // Brokers that are slow once, or a backlog that moves, are no silence.
-        if found != nil || now.time(since: lastAnswer) >= Self.silence { counted = found }
-        wasCounted = wasCounted || found != nil
-        if found != nil { lastAnswer = now }
+        if found != nil || isSilent { counted = found }
         lastCount = .now
     }
 }

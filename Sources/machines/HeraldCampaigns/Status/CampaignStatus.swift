@@ -106,6 +106,15 @@ package struct CampaignStatus: Sendable {
         }
     }
 
+    /// Whether somebody without an outcome may still be notified, also after it was declared finished.
+    package var mayNotify: Bool {
+        switch state {
+        case .cancelled: false
+        case .finished, .expired: open > 0
+        case .running, .stopped, .paused: open > 0 || unpublished > 0 || campaign.progress == nil
+        }
+    }
+
     /// How long ago the publisher was heard of; 0 for clocks that differ.
     package var silence: Milliseconds? {
         campaign.progress.map { max(.zero, now.time(since: WallTime(milliseconds: $0.at))) }

@@ -100,18 +100,18 @@ extension DeadLetterView {
     ]
 
     /// The first line of a CSV file of dead letters.
-    package static func csvHeading(isRevealed: Bool) -> String {
-        CSVText.line(columns + (isRevealed ? ["message"] : []))
+    package static func csvHeading(isRevealed: Bool, delimiter: String = ",") -> String {
+        CSVText.line(columns + (isRevealed ? ["message"] : []), delimiter: delimiter)
     }
 
     /// Its line of a CSV file; the message, or without one the value, only when it is revealed.
-    package func csvLine(isRevealed: Bool) -> String {
+    package func csvLine(isRevealed: Bool, delimiter: String = ",") -> String {
         let cells: [String?] =
             [
                 place, deadLetteredAt.text, id, user, pushServices.joined(separator: " "), reason,
                 status.map { "\($0)" }, attempts.map { "\($0)" }, "\(replays)", fate.state.rawValue, origin, source,
                 campaign, detail, fate.outcome?.rawValue,
             ] + (isRevealed ? [message ?? value.map { String(decoding: $0, as: UTF8.self) }] : [])
-        return CSVText.line(cells.map { $0 ?? "" })
+        return CSVText.line(cells.map { $0 ?? "" }, delimiter: delimiter)
     }
 }

@@ -28,7 +28,8 @@ package struct AuditEntry: Codable, Equatable, Sendable {
     package var end: String?
     /// Counts at the end, such as `replayed`, `delivered`, `failed`, `open`.
     package var counts: [String: Int]?
-    /// The job whose lease was taken over, because its process was dead.
+    /// The job whose lease was taken over, because its process was dead; or the publisher of a campaign that was taken over,
+    /// which had not said that it ended.
     package var tookOverFrom: String?
 
     /// An entry with what every entry has.

@@ -149,7 +149,8 @@ struct CampaignPage {
     }
 
     private var rateLine: String? {
-        guard !status.isOver, status.state != .paused else { return nil }
+        // Brokers that are silent tell no speed.
+        guard !status.isOver, status.state != .paused, status.meter != nil else { return nil }
         var parts: [String] = []
         if let perSecond = status.perSecond, perSecond > 0 {
             parts.append("\(CampaignWords.rate(perSecond)) in the last \(OutcomeMeter.window) s")

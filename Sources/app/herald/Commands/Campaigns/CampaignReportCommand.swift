@@ -1,6 +1,7 @@
 import HeraldCampaigns
 import HeraldCommandLine
 import HeraldEvents
+import HeraldText
 import HeraldTime
 import HeraldTools
 
@@ -108,6 +109,7 @@ private struct CampaignReportRun {
             }
         }
         if let feedback { console.remark(CampaignWords.sentence(feedback, taken: report.count.delivered)) }
+        for sentence in CampaignWords.omissions(report) { console.remark(SafeText.escaped(sentence)) }
         if deletedCount > 0 {
             console.remark(
                 "\(TopicsTool.counted(Int(deletedCount), "result")), of this campaign or others, were deleted by the topic's "
@@ -161,10 +163,8 @@ private struct CampaignReportRun {
         console.remark(
             CampaignWords.sentence(
                 reached: report.people.reached, unreached: list.count, in: path == "-" ? "the list" : path))
-        if !status.isOver, list.unsettled > 0 {
-            console.complain(
-                "warning: \(CampaignWords.number(list.unsettled)) of them may still be notified, because the campaign is "
-                    + "\(status.state.rawValue): cancel it before you reach them in another way.")
+        if let warning = CampaignWords.stillNotified(list.unsettled, status) {
+            console.complain("warning: \(warning)")
         }
         if !others.isEmpty {
             console.remark(

@@ -81,6 +81,7 @@ enum CampaignStartCommand: HeraldCommand {
         ])
     static let usedSettings: UsedSettings =
         .cluster + .workers + .topics("requests", "results", "campaigns", "audit") + .events + .traces
+        + .contentReach
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
         try CampaignStartRun(invocation).run()

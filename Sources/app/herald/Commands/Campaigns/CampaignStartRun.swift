@@ -48,6 +48,7 @@ struct CampaignStartRun {
                 pushServices: try settings.pushServices(services, of: "pns", in: parsed),
                 maximumEventBytes: settings.limits.eventBytes, users: settings.backend.users),
             topic: topic)
+        order.reach = settings.contentReach
         order.rate = parsed[Command.rate]
         order.ramp = parsed[Command.ramp]
         order.replacesAudience = parsed[Command.replaceAudience]

@@ -1,6 +1,7 @@
 import HeraldBackend
 import HeraldCommandLine
 import HeraldDoctor
+import HeraldEvents
 import HeraldFeedback
 import HeraldSettings
 
@@ -11,6 +12,9 @@ struct ConfiguredHTTP: ConfiguredTarget {
     var wantsFeedback: Bool { false }
 
     var hasSecretFiles: Bool { settings.backend.hasSecretFile }
+    var isNamed: Bool { settings.backend.url != nil }
+
+    func carries(to pushService: String) -> ContentFields { settings.backend.body.content }
 
     func configuration(connectionLimit: Int) throws -> BackendConfiguration {
         let backend = settings.backend

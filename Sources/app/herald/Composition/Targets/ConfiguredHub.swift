@@ -1,6 +1,7 @@
 import HeraldBackend
 import HeraldCommandLine
 import HeraldDoctor
+import HeraldEvents
 import HeraldFeedback
 import HeraldHTTP
 import HeraldHub
@@ -16,6 +17,9 @@ struct ConfiguredHub: ConfiguredTarget {
     var registersUsers: Bool { true }
     var wantsFeedback: Bool { hub.telemetry }
     var hasSecretFiles: Bool { true }
+    var isNamed: Bool { hub.name != nil }
+
+    func carries(to pushService: String) -> ContentFields { settings.backend.hubFormats[pushService]?.content ?? [] }
 
     func configuration(connectionLimit: Int) throws -> BackendConfiguration {
         let backend = settings.backend

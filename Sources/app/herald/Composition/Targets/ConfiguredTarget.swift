@@ -1,5 +1,7 @@
 import HeraldBackend
+import HeraldCampaigns
 import HeraldDoctor
+import HeraldEvents
 import HeraldFeedback
 import HeraldSettings
 
@@ -11,7 +13,11 @@ protocol ConfiguredTarget: Sendable {
     var wantsFeedback: Bool { get }
     /// Whether a secret is in a file, so that it may change.
     var hasSecretFiles: Bool { get }
+    /// Whether the settings say where it is: those of a console often do not.
+    var isNamed: Bool { get }
 
+    /// As ``Target/carries(to:)``, without a secret.
+    func carries(to pushService: String) -> ContentFields
     /// - Throws: a ``CommandFailure`` when a secret can't be read, or a value that only the client knows to be wrong.
     func configuration(connectionLimit: Int) throws -> BackendConfiguration
     /// Where notifications are posted, for spans: an address, and the path behind it.
@@ -27,5 +33,13 @@ extension Settings {
         case .http: ConfiguredHTTP(settings: self)
         case .azureHub: ConfiguredHub(settings: self)
         }
+    }
+
+    /// What of a campaign's notifications reaches each push service.
+    var contentReach: ContentReach {
+        let target = target
+        guard target.isNamed else { return ContentReach() }
+        return ContentReach(
+            Dictionary(backend.pushServices.map { ($0, target.carries(to: $0)) }, uniquingKeysWith: { $1 }))
     }
 }

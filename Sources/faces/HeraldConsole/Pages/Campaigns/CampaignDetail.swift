@@ -1,5 +1,6 @@
 internal import HeraldCampaigns
 internal import HeraldText
+internal import HeraldTime
 internal import HeraldTools
 
 /// The state of one campaign, for its page.
@@ -36,12 +37,21 @@ struct CampaignDetail: Sendable {
         return JSONValue.present(members).safe
     }
 
-    static func follow(_ name: String, _ service: CampaignService, _ work: AskedTasks<CampaignDetail>.Work) throws {
+    /// - Parameter isBegun: whether this console is at work on it, so that its first record may be still to come.
+    static func follow(
+        _ name: String, _ service: CampaignService, isBegun: () -> Bool, _ work: AskedTasks<CampaignDetail>.Work
+    ) throws {
         var detail = CampaignDetail()
         let (context, layout) = (service.context, try service.layout())
         let campaigns = try context.campaigns(layout)
         defer { campaigns.close() }
-        try campaigns.catchUp()
+        while work.isWanted {
+            // Asked first: whoever ends meanwhile has written it.
+            let isBegun = isBegun()
+            try campaigns.catchUp()
+            if !isBegun || campaigns.index.campaign(name) != nil { break }
+            try campaigns.poll(wait: Milliseconds(turn))
+        }
         let campaign = try CampaignService.campaign(name, in: campaigns.index)
         let follower = try CampaignFollower(context, layout, campaign, campaigns: campaigns)
         defer { follower.close() }

@@ -53,6 +53,8 @@ final class CampaignListFollower {
             try campaigns.poll(wait: Self.turnLength)
             let isNew = campaigns.index.names.contains { counts[$0] == nil }
             if isNew { try countAll(work) } else { try countOn(work) }
+            // Behind the outcomes: what has one is published, and what is published without one is open.
+            try campaigns.poll()
         }
     }
 

@@ -20,6 +20,7 @@ final class CampaignsPart: ConsolePart {
     /// Of files without names.
     private let directory: String
     private let starts: CampaignStarts
+    private let jobs: Jobs
     private let lists: AskedTasks<CampaignList>
     private let details: AskedTasks<CampaignDetail>
     private let reports: AskedTasks<ReportMaking>
@@ -28,6 +29,7 @@ final class CampaignsPart: ConsolePart {
     init(_ context: ConsoleContext, jobs: Jobs) throws {
         service = CampaignService(console: context)
         directory = context.starts.directory
+        self.jobs = jobs
         starts = try CampaignStarts(service, context.starts, jobs: jobs)
         lists = try AskedTasks(name: "campaigns", most: 2, keeping: .seconds(10), busy: "the list is about to be read")
         details = try AskedTasks(
@@ -81,7 +83,10 @@ final class CampaignsPart: ConsolePart {
     }
 
     private func detail(_ name: String) throws -> ConsoleAnswer {
-        let snapshot = try details.begin(name) { [service] in try CampaignDetail.follow(name, service, $0) }
+        let snapshot = try details.begin(name) { [service, jobs] work in
+            let subject = PublishingJob.subject(name)
+            try CampaignDetail.follow(name, service, isBegun: { jobs.isBusy(with: subject) }, work)
+        }
         if let failure = snapshot.failure { throw failure }
         return .json((snapshot.value ?? CampaignDetail()).json(name))
     }

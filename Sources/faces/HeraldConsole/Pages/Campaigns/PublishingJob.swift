@@ -20,9 +20,12 @@ struct PublishingJob: Sendable {
         let name = draft.order.text.name
         return JobDescription(
             kind: "campaign.publish", name: "campaign \(name)", owner: context.operatorName,
-            subject: "campaign/\(name)", takesOver: true,
+            subject: Self.subject(name), takesOver: true,
             about: Self.about(draft, recipients: outcome.preview.audience.recipients))
     }
+
+    /// What jobs that publish this campaign work on.
+    static func subject(_ name: String) -> String { "campaign/\(name)" }
 
     /// Its description, for viewers too: without the message.
     static func about(_ draft: CampaignDraft, recipients: Int) -> JSONValue {

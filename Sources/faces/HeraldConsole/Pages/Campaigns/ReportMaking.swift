@@ -114,15 +114,17 @@ struct ReportMaking: Sendable {
 
     private static func people(_ report: CampaignReport, _ list: UnreachedList, _ status: CampaignStatus) -> JSONValue {
         let causes = list.sortedCauses.map { cause, count in
-            JSONValue.object([
-                .init("why", .string(cause.why)), .init("reason", .string(cause.reason)),
+            let why = Outcome(rawValue: cause.why).map(OutcomeCount.name) ?? cause.why
+            return JSONValue.object([
+                .init("why", .string(why)), .init("reason", .string(cause.reason)),
                 .init("count", .integer(count)),
             ])
         }
         return [
             "reached": .integer(report.people.reached), "notReached": .integer(list.count), "causes": .array(causes),
             "unpublished": .integer(status.recipientsLeft),
-            "unsettled": .integer(status.isOver ? 0 : list.unsettled),
+            "stillNotified": .text(CampaignWords.stillNotified(list.unsettled, status)),
+            "omitted": .words(CampaignWords.omissions(report)),
         ]
     }
 }

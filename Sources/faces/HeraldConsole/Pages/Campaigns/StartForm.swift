@@ -1,5 +1,5 @@
 internal import Foundation
-internal import HeraldCampaigns
+package import HeraldCampaigns
 package import HeraldEvents
 package import HeraldText
 import HeraldTime
@@ -64,6 +64,7 @@ struct StartForm: Codable, Sendable, Equatable {
                 name: name, template: try template(definition), pushServices: try services(rules, definition),
                 maximumEventBytes: rules.maximumEventBytes, users: rules.users),
             topic: topic)
+        order.reach = rules.reach
         order.rate = try Self.parse(
             rate, "rate",
             "a rate such as 200/s, 30/m or 1000/h, at most \(CampaignWords.rate(RateText.range.upperBound))",
@@ -195,17 +196,21 @@ package struct CampaignStartRules: Sendable {
     package var maximumEventBytes: Int
     /// `backend.users`.
     package var users: UserRule
+    /// What of a notification reaches the push services, as far as the console's settings say it.
+    package var reach: ContentReach
     /// The size limit of an uploaded file in bytes.
     package var uploadLimit: Int
     /// The directory of uploaded files, which have no names.
     package var directory: String
 
     package init(
-        pushServices: PushServices, maximumEventBytes: Int, users: UserRule, uploadLimit: Int, directory: String
+        pushServices: PushServices, maximumEventBytes: Int, users: UserRule, reach: ContentReach, uploadLimit: Int,
+        directory: String
     ) {
         self.pushServices = pushServices
         self.maximumEventBytes = maximumEventBytes
         self.users = users
+        self.reach = reach
         self.uploadLimit = uploadLimit
         self.directory = directory
     }

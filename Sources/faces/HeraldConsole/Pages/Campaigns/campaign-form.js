@@ -173,7 +173,7 @@ const replacing = 'Another audience takes the place of the one that this campaig
 /** The command's options in a text, as the form names them. */
 export function inForm(text) {
   const names = {
-    'leave out --encoding': 'leave “Encoding” empty', '--encoding': '“Encoding”', '--pause-if-failures': '“Pause if more fail than”', 'add --replace-audience': `tick “${replacing}”`, '--max-invalid': '“Allow invalid lines up to”', '--user-column': '“Column with the users”', '--rate': '“Recipients a second”', '--ramp': '“Begin with”',
+    '--ramp none': 'none under “Begin with”', 'leave out --encoding': 'leave “Encoding” empty', '--encoding': '“Encoding”', '--pause-if-failures': '“Pause if more fail than”', 'add --replace-audience': `tick “${replacing}”`, '--max-invalid': '“Allow invalid lines up to”', '--user-column': '“Column with the users”', '--rate': '“Recipients a second”', '--ramp': '“Begin with”',
   };
   return Object.entries(names).reduce((said, [option, name]) => said.replaceAll(option, name), text)
     .replace(/resume it first with: herald campaign resume \S+; then start it again/, 'preview it again, and it is resumed with the start');
@@ -324,15 +324,16 @@ function draw(answer, filled, result, app, state) {
 }
 
 /** What looks like a mistake, and the first messages. */
-function messages({ warnings = [], samples }) {
-  return [warnings.map((warning) => h('p', { class: 'badge warn' }, warning)), samples.length > 0 && [phones(samples[0]), table(firstMessages(samples))]];
+function messages(found) {
+  const { warnings = [], samples } = found;
+  return [warnings.map((warning) => h('p', { class: 'badge warn' }, warning)), samples.length > 0 && [phones(samples[0], found), table(firstMessages(samples))]];
 }
 
 /** Where the message was not typed, an offer to show the first ones: they tell whether the file is read right. */
 function unseen(answer) {
   const problem = h('div', {});
   const part = h('div', {}, h('p', { class: 'badge warn' }, 'The first messages are hidden, because the message was not typed here. Look at them before you start: they show how the file is read.'), problem);
-  part.append(revealButton(problem, `/api/drafts/${answer.draft}/messages`, undefined, (_, shown) => replace(part, messages(shown))));
+  part.append(revealButton(problem, `/api/drafts/${answer.draft}/messages`, undefined, (_, shown) => replace(part, messages({ ...answer.preview, ...shown }))));
   return part;
 }
 

@@ -8,7 +8,7 @@ import { attempt, revealButton } from '../../Frame/lib/form.js';
 import { count, duration, masked, moment, plural, prose, rate, sentence, shares, time } from '../../Frame/lib/format.js';
 import { redraw, repeat, settled } from '../../Frame/lib/live.js';
 import { link } from '../../Frame/lib/place.js';
-import { showForm } from './campaign-form.js';
+import { inForm, showForm } from './campaign-form.js';
 import { contentFacts, unreached } from '../../Frame/lib/vocabulary.js';
 
 const kinds = { running: 'good', stopped: 'bad', paused: 'warn', cancelled: 'quiet', expired: 'bad', finished: 'quiet' };
@@ -94,8 +94,6 @@ function showOne(main, name, app) {
       redraw(now, { ...answer, trouble }, () => standing({ ...answer, trouble }, campaign));
     }, (error) => {
       if (error.status === 401) return;
-      // Its first record is being written.
-      if (error.status === 404 && own.some(isAtWork)) return;
       problem.dataset.from = 'reading';
       replace(problem, fail(error));
     }),
@@ -111,7 +109,7 @@ function standing(answer, campaign) {
       campaign.startedAt && h('p', { class: 'muted' }, 'Started ', time(campaign.startedAt), ` by ${campaign.startedBy} · ${campaign.pns.join(', ')} · ${campaign.topic}`,
         campaign.expiresAt && [' · expires ', time(campaign.expiresAt)]),
       picture(parts(answer, campaign)), figures(answer, campaign), services(campaign), h('p', {}, pace(answer, campaign)),
-      campaign.pausedByFailures && byFailures(campaign), waiting(answer, campaign), campaign.rampWait && h('p', {}, prose(sentence(campaign.rampWait.sentence)))),
+      campaign.pausedByFailures && byFailures(campaign), waiting(answer, campaign), campaign.rampWait && h('p', {}, prose(inForm(sentence(campaign.rampWait.sentence))))),
     campaign.feedback && feedback(campaign.feedback, campaign.outcomes.delivered),
     publisher(answer, campaign),
     answer.deleted > 0 && h('p', { class: 'muted' }, `${count(answer.deleted)} results, of this campaign or others, were deleted before they could be counted; what they said shows as waiting.`),
@@ -181,8 +179,8 @@ function services(campaign) {
 
 /** The speed, and the expected end. */
 export function pace(answer, campaign) {
-  // What ends now was in flight.
-  if (campaign.state === 'paused') return null;
+  // What ends now was in flight; and brokers that are silent tell no speed.
+  if (campaign.state === 'paused' || answer.isSilent) return null;
   if (answer.isOver) {
     return campaign.open > 0 ? `${plural(campaign.open, 'notification')} ${campaign.open === 1 ? 'is' : 'are'} left to ${campaign.open === 1 ? 'its' : 'their'} retries.`
       : 'Nothing will change any more, but by replays.';
@@ -388,7 +386,7 @@ export function causes({ people }) {
 /** What the list of those who were not reached lacks, or may soon have wrong. */
 export function listNotes({ people }) {
   return [
-    people.unsettled > 0 && `${count(people.unsettled)} of them may still be notified: cancel the campaign before you reach them in another way.`,
+    people.stillNotified, ...people.omitted,
     people.unpublished > 0 && `${plural(people.unpublished, 'recipient')} ${people.unpublished === 1 ? 'was' : 'were'} never published and ${people.unpublished === 1 ? 'is' : 'are'} not in the list, because Kafka does not know them: the command below takes them from the audience’s file.`,
   ].filter(Boolean);
 }

@@ -2,8 +2,16 @@
 
 import { h } from '../../Frame/lib/dom.js';
 
-/** What each phone writes: the heading, the text, and the host of the picture. */
-export function shown({ title, message, image }, phone) {
+/** The parts that do not reach a phone: those that one of its push services does not get. */
+export function missing({ pns, omitted = {} }, phone) {
+  const own = pns.filter((name) => (name === 'apns') === (phone === 'iPhone'));
+  return new Set((own.length > 0 ? own : pns).flatMap((name) => omitted[name] ?? []));
+}
+
+/** What each phone writes: the heading, the text, and the host of the picture, without what does not reach it. */
+export function shown(sample, phone, omitted = new Set()) {
+  const [title, image] = ['title', 'image'].map((part) => (omitted.has(part) ? undefined : sample[part]));
+  const { message } = sample;
   return { heading: title ?? (phone === 'iPhone' ? 'Your app' : ''), text: message.replaceAll('⏎', '\n'), host: image ? hostOf(image) : '' };
 }
 
@@ -15,8 +23,8 @@ function hostOf(address) {
   }
 }
 
-function drawn(sample, phone) {
-  const { heading, text, host } = shown(sample, phone);
+function drawn(sample, phone, found) {
+  const { heading, text, host } = shown(sample, phone, missing(found, phone));
   const picture = host && h('span', { class: 'picture' }, host);
   return h('figure', { class: `phone ${phone.toLowerCase()}` }, h('figcaption', {}, phone),
     h('div', { class: 'notification' },
@@ -29,10 +37,11 @@ function drawn(sample, phone) {
 }
 
 /** The two phones side by side, and where a tap leads. */
-export function phones(sample) {
+export function phones(sample, found) {
+  const isLinked = sample.link && found.pns.some((name) => !found.omitted?.[name]?.includes('link'));
   return h('section', { class: 'phones', 'aria-labelledby': 'phones' },
     h('h3', { id: 'phones' }, `As phones show it to ${sample.user}`),
-    h('div', { class: 'pair' }, ['iPhone', 'Android'].map((phone) => drawn(sample, phone))),
+    h('div', { class: 'pair' }, ['iPhone', 'Android'].map((phone) => drawn(sample, phone, found))),
     h('p', { class: 'muted hint' }, 'A drawing: title and message are cut about as a locked phone cuts them. Apps and settings decide the rest, such as the picture’s place.'),
-    sample.link && h('p', { class: 'hint' }, 'A tap leads to ', h('code', {}, sample.link), '.'));
+    isLinked && h('p', { class: 'hint' }, 'A tap leads to ', h('code', {}, sample.link), '.'));
 }

@@ -1,3 +1,4 @@
+internal import HeraldCampaigns
 internal import HeraldReplay
 internal import HeraldText
 internal import HeraldThreads
@@ -132,8 +133,7 @@ final class FailuresPart: ConsolePart {
     }
 
     private func export(_ request: ConsoleRequest) throws -> ConsoleAnswer {
-        let export = LetterExport(
-            try Self.format(request.text("format")), isRevealed: false, configuration: context.configuration)
+        let export = letterExport(try Self.format(request.text("format")), isRevealed: false)
         return try queries.export(try LetterFilter(request), export)
     }
 
@@ -144,12 +144,20 @@ final class FailuresPart: ConsolePart {
 
     private func exportRevealed(_ request: ConsoleRequest) throws -> ConsoleAnswer {
         let asked = try request.decoded(ExportRequest.self)
-        let export = LetterExport(
-            try Self.format(asked.format), isRevealed: true, configuration: context.configuration)
+        let export = letterExport(try Self.format(asked.format), isRevealed: true)
         let selection = try asked.filter.selection(now: SystemClock.wall())
         try context.signed(by: request.viewer.name).replay
             .recordReveal("export \(selection.text)", at: SystemClock.wall())
         return try queries.export(asked.filter, export)
+    }
+
+    private func letterExport(_ format: LetterExport.Format, isRevealed: Bool) -> LetterExport {
+        LetterExport(format, isRevealed: isRevealed, configuration: context.configuration) { [context] name in
+            // Without a word of the campaign it is a file as any other.
+            let service = CampaignService(console: context)
+            let index = try? service.index(service.layout())
+            return index?.campaign(name)?.progress?.cellDelimiter
+        }
     }
 
     private static func format(_ name: String?) throws(InvalidArgument) -> LetterExport.Format {

@@ -7,6 +7,9 @@ public enum HTTPBody: String, Sendable, CaseIterable {
     case text
     /// An object with the message and all other parts of the notification.
     case object
+
+    /// The parts beside the message that it holds.
+    package var content: ContentFields { self == .object ? .all : [] }
 }
 
 /// A backend with Herald's own contract: what is the same in all requests is written once.
@@ -40,7 +43,7 @@ public final class HTTPTarget: Target {
     }
 
     /// A text holds the message alone.
-    public func carries(to pushService: String) -> ContentFields { body == .object ? .all : [] }
+    public func carries(to pushService: String) -> ContentFields { body.content }
 
     /// Writes the request of a call; each has one.
     public func write(

@@ -13,7 +13,7 @@ import Testing
 @Suite("A campaign started in the console")
 struct StartFormTests {
     private let rules = CampaignStartRules(
-        pushServices: .standard, maximumEventBytes: 65_536, users: .tag, uploadLimit: 1 << 20,
+        pushServices: .standard, maximumEventBytes: 65_536, users: .tag, reach: ContentReach(), uploadLimit: 1 << 20,
         directory: NSTemporaryDirectory())
     private let requests = ["notifications", "notifications.bulk"]
 

@@ -4,7 +4,7 @@ import { moment, count as number } from '#console/Frame/lib/format.js';
 import { columnHint, columnsOf, contentOf, dataOf, expected, firstMessages, inForm, question } from '#console/Pages/Campaigns/campaign-form.js';
 import { contentFacts } from '#console/Frame/lib/vocabulary.js';
 import { added, atWork, causes, listNotes, ofCampaign, ordered, pace, parts, replaced, serviceRows, waits, waitWords } from '#console/Pages/Campaigns/campaigns.js';
-import { shown } from '#console/Pages/Campaigns/phones.js';
+import { missing, shown } from '#console/Pages/Campaigns/phones.js';
 import { sent, table } from '../../Frame/table.mjs';
 
 const none = { delivered: 0, failed: 0, expired: 0, cancelled: 0, recovered: 0 };
@@ -33,7 +33,7 @@ table('The pace has a speed and a remaining time', pace, [
   [{}, { perSecond: 2.5 }, '2.5/s in the last 30 s.'],
   [{}, { perSecond: 1200, secondsLeft: 90 }, '1\u202f200/s in the last 30 s, about 1 min 30 s left.'],
   [{ trouble: 'Outage' }, { perSecond: 12, secondsLeft: 90 }, '12/s in the last 30 s.'],
-  [{}, { state: 'paused', perSecond: 3 }, null], [{}, { state: 'paused' }, null],
+  [{ isSilent: true }, { perSecond: 80 }, null], [{}, { state: 'paused', perSecond: 3 }, null], [{}, { state: 'paused' }, null],
   [{ isOver: true }, { perSecond: 3 }, 'Nothing will change any more, but by replays.'],
   [{ isOver: true }, { open: 1 }, '1 notification is left to its retries.'], [{ isOver: true }, { open: 4 }, '4 notifications are left to their retries.'],
 ]);
@@ -79,13 +79,13 @@ table('The column with the users is chosen among those of the file', columnHint,
 ]);
 
 table('Those who were not reached are counted by cause', causes, [
-  [{ people: { causes: [{ why: 'dead-lettered', reason: 'invalid', count: 3 }, { why: 'no outcome yet', reason: '', count: 1 }] } },
-    [['dead-lettered: invalid', '3'], ['no outcome yet', '1']]],
+  [{ people: { causes: [{ why: 'failed', reason: 'invalid', count: 3 }, { why: 'no outcome yet', reason: '', count: 1 }] } },
+    [['failed: invalid', '3'], ['no outcome yet', '1']]],
 ]);
 
 table('A list of people says what it lacks, and what may change', listNotes, [
-  [{ people: { unsettled: 0, unpublished: 0 } }, []],
-  [{ people: { unsettled: 2, unpublished: 1 } }, ['2 of them may still be notified: cancel the campaign before you reach them in another way.',
+  [{ people: { omitted: [], unpublished: 0 } }, []],
+  [{ people: { stillNotified: '2 of them may.', omitted: ['4 notifications were delivered without title.'], unpublished: 1 } }, ['2 of them may.', '4 notifications were delivered without title.',
     '1 recipient was never published and is not in the list, because Kafka does not know them: the command below takes them from the audience’s file.']],
 ]);
 
@@ -115,7 +115,20 @@ table('A phone shows title, text and the host of the picture', shown, [
   [{ message: 'a' }, 'iPhone', { heading: 'Your app', text: 'a', host: '' }], [{ message: 'a', image: 'x' }, 'Android', { heading: '', text: 'a', host: '' }],
 ]);
 
+const lacking = (found, phone) => [...missing(found, phone)];
+table('A phone lacks what one of its push services does not get', lacking, [
+  [{ pns: ['apns', 'gcm'] }, 'iPhone', []], [{ pns: ['apns', 'gcm'], omitted: { gcm: ['badge'] } }, 'iPhone', []],
+  [{ pns: ['apns', 'gcm'], omitted: { gcm: ['badge'] } }, 'Android', ['badge']], [{ pns: ['gcm'], omitted: { gcm: ['title'] } }, 'iPhone', ['title']],
+]);
+
+test('A phone does not draw what does not reach it', () => {
+  const sample = { title: 'T', message: 'a', image: 'https://shop.example/a.png' };
+  assert.deepEqual(shown(sample, 'iPhone', new Set(['title', 'image'])), { heading: 'Your app', text: 'a', host: '' });
+  assert.deepEqual(shown(sample, 'Android', new Set(['title'])), { heading: '', text: 'a', host: 'shop.example' });
+});
+
 table('A refusal names the fields of the form', inForm, [
+  ['a start with --ramp none goes on without them', 'a start with none under “Begin with” goes on without them'],
   ['campaign alt is paused (x); resume it first with: herald campaign resume alt; then start it again', 'campaign alt is paused (x); preview it again, and it is resumed with the start'],
   ['as MACINTOSH; leave out --encoding, or add --replace-audience', 'as MACINTOSH; leave “Encoding” empty, or tick “Another audience takes the place of the one that this campaign had, which its page says for ever”'],
   ['allow more with --max-invalid', 'allow more with “Allow invalid lines up to”'], ['--rate 100/s', '“Recipients a second” 100/s'],

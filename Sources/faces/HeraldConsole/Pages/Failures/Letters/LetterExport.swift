@@ -15,14 +15,20 @@ struct LetterExport {
     let format: Format
     let isRevealed: Bool
     let configuration: String?
+    /// What stands between the cells of a campaign's lists, by its name.
+    let delimiterOfCampaign: (String) -> String?
     private(set) var text = ""
     private(set) var count = 0
+    /// That of the first letter's campaign, so that a campaign's letters look as its other lists.
+    private var delimiter: String?
 
-    init(_ format: Format, isRevealed: Bool, configuration: String?) {
+    init(
+        _ format: Format, isRevealed: Bool, configuration: String?, delimiterOfCampaign: @escaping (String) -> String?
+    ) {
         self.format = format
         self.isRevealed = isRevealed
         self.configuration = configuration
-        if format == .csv { text = CSVText.byteOrderMark + DeadLetterView.csvHeading(isRevealed: isRevealed) }
+        self.delimiterOfCampaign = delimiterOfCampaign
     }
 
     /// Adds a letter; returns `false` when there is no room for it.
@@ -30,7 +36,10 @@ struct LetterExport {
         guard count < Self.letterLimit, text.utf8.count < Self.byteLimit else { return false }
         count += 1
         switch format {
-        case .csv: text += letter.csvLine(isRevealed: isRevealed)
+        case .csv:
+            let delimiter = delimiter ?? letter.campaign.flatMap(delimiterOfCampaign) ?? ","
+            self.delimiter = delimiter
+            text += letter.csvLine(isRevealed: isRevealed, delimiter: delimiter)
         case .jsonl:
             text += letter.object(isRevealed: isRevealed, configuration: configuration).compact + "\n"
         }
@@ -38,8 +47,12 @@ struct LetterExport {
     }
 
     var answer: ConsoleAnswer {
-        .file(
-            Array(text.utf8), type: format == .csv ? "text/csv; charset=utf-8" : "application/x-ndjson",
+        let heading =
+            format == .csv
+            ? CSVText.byteOrderMark + DeadLetterView.csvHeading(isRevealed: isRevealed, delimiter: delimiter ?? ",")
+            : ""
+        return .file(
+            Array((heading + text).utf8), type: format == .csv ? "text/csv; charset=utf-8" : "application/x-ndjson",
             name: "dead-letters.\(format.rawValue)")
     }
 }
