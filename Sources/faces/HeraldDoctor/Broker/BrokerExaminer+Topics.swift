@@ -39,7 +39,7 @@ extension BrokerExaminer {
         [plan.topics.names.preferences, plan.topics.names.recalls].contains(topic)
     }
 
-    static let wordsPurpose = " (promotional events wait without it, or nobody can opt out)"
+    static let wordsPurpose = " (promotional events wait without it)"
 
     func examineTopics() -> StageReport {
         guard let admin else { return StageReport([], isDeadEnd: true) }

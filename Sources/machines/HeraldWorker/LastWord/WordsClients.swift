@@ -202,7 +202,7 @@ final class WordsClients: JobIO {
             watch.note(missing: topics)
             if !topics.isEmpty {
                 logger.warning(
-                    "there is no topic \(topics.joined(separator: ", ")), so nobody can opt out there; make it with: "
+                    "there is no topic \(topics.joined(separator: ", ")), so promotional events wait; make it with: "
                         + "herald topics apply")
             }
         case .complete:

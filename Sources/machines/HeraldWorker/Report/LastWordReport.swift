@@ -23,24 +23,23 @@ public struct LastWordReport: Sendable, Equatable {
     /// How old what is known may be; since the start before anything is.
     public func age(now: MonotonicTime) -> Milliseconds { max(.zero, now.time(since: currentAsOf ?? began)) }
 
-    /// That promotional events wait, or that nobody can opt out.
+    /// That promotional events wait.
     package func finding(now: MonotonicTime) -> Finding? {
         let age = age(now: now)
-        if age > maxLag {
-            let what =
-                currentAsOf == nil
-                ? "the opt-outs and recalls are not read yet, after \(age.wholeSeconds) s"
-                : "what is known of opt-outs and recalls is \(age.wholeSeconds) s old"
-            return Finding(
-                .preferencesBehind, "\(what), so promotional events wait", numbers: ["seconds": Int(age.wholeSeconds)])
+        let numbers = ["seconds": Int(age.wholeSeconds)]
+        guard missing.isEmpty else {
+            var finding = Finding(
+                .preferencesBehind,
+                "there is no topic \(missing.joined(separator: ", ")), so promotional events wait",
+                place: missing, step: "run `herald topics apply`", numbers: numbers)
+            finding.command = ["herald", "topics", "apply"]
+            return finding
         }
-        guard !missing.isEmpty else { return nil }
-        var finding = Finding(
-            .preferencesBehind,
-            "there is no topic \(missing.joined(separator: ", ")), so nobody can opt out or recall there",
-            place: missing,
-            step: "run `herald topics apply`")
-        finding.command = ["herald", "topics", "apply"]
-        return finding
+        guard age > maxLag else { return nil }
+        let what =
+            currentAsOf == nil
+            ? "the opt-outs and recalls are not read yet, after \(age.wholeSeconds) s"
+            : "what is known of opt-outs and recalls is \(age.wholeSeconds) s old"
+        return Finding(.preferencesBehind, "\(what), so promotional events wait", numbers: numbers)
     }
 }

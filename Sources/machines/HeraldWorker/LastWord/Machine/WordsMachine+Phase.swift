@@ -7,7 +7,7 @@ extension WordsMachine {
         case idle
         /// It asks for the topics' partitions.
         case looking
-        /// There is neither topic, so nobody has said anything; it looks again at this moment.
+        /// There is neither topic; it looks again at this moment.
         case absent(until: MonotonicTime)
         /// It reads everything, to the ends that were there at this moment.
         case reading(asOf: MonotonicTime)

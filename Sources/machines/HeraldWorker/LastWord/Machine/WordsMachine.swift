@@ -82,7 +82,6 @@ package struct WordsMachine: JobMachine {
         self.partitions = partitions
         guard !partitions.isEmpty else {
             phase.become(.absent(until: now.monotonic.advanced(by: Self.interval)))
-            actions.append(.current(askedAt))
             return settle()
         }
         phase.become(.reading(asOf: now.monotonic))
@@ -182,7 +181,8 @@ package struct WordsMachine: JobMachine {
     private mutating func isCurrent(asOf moment: MonotonicTime) {
         trouble = nil
         phase.become(.following(until: moment.advanced(by: Self.interval)))
-        actions.append(.current(moment))
+        // A topic that is not there, or has another name than in the settings, would opt everybody in.
+        if announced.isEmpty { actions.append(.current(moment)) }
     }
 
     private mutating func note(_ error: KafkaError) {
