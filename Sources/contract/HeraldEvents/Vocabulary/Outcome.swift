@@ -81,8 +81,8 @@ extension Outcome {
     /// Whether a replay that ends so needs no other.
     public var isGoodReplay: Bool {
         switch self {
-        case .delivered, .duplicate: true
-        case .deadLettered, .expired, .cancelled, .suppressed: false
+        case .delivered, .duplicate, .suppressed: true
+        case .deadLettered, .expired, .cancelled: false
         }
     }
 
