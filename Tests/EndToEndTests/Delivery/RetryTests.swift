@@ -53,7 +53,7 @@ struct RetryTests {
         }
     }
 
-    @Test("A retry topic whose delay was removed from the settings is still consumed, and what waits there is not lost")
+    @Test("A retry topic whose delay was removed from the settings is consumed, and what waits there is found")
     func removedDelay() async throws {
         var plan = Fixture.Plan()
         plan.settings = ["retry.delays": "[1s, 3s]"]

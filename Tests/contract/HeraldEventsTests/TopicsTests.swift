@@ -41,7 +41,7 @@ struct TopicsTests {
         }
     }
 
-    @Test("Workers read the retry topics of the settings and all others that there are, the shortest delay first")
+    @Test("Workers read the retry topics of the settings and all others there are, the shortest delay first")
     func delaysOfTopics() throws {
         let configured = try ["5s", "30m"].map { try #require(DelayName($0)) }
         let existing = [

@@ -81,7 +81,7 @@ struct ServiceTrendTests {
         #expect(late.what.contains("failed (timeout); its notifications are retried"), "\(late.what)")
     }
 
-    @Test("is another thing than one of which a part is refused; what one renewal of credentials ends is not told")
+    @Test("is not one of which a part is refused; what one renewal of credentials ends is not told")
     mutating func refusedInPart() {
         #expect(troubles(0) == ServiceTroubles())
         for seconds in [10, 20, 30] as [Int64] {
