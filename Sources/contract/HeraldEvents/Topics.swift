@@ -35,6 +35,15 @@ public struct Topics: Hashable, Sendable {
         return DelayName(String(name.dropFirst(retry.count + 1)))
     }
 
+    /// The delays whose topics workers read, the shortest first: those of the settings, and those of other retry topics that
+    /// there are, which workers read until they are empty.
+    ///
+    /// - Parameter existing: the names of the cluster's topics.
+    package func delays(_ configured: [DelayName], among existing: some Sequence<String>) -> [DelayName] {
+        Set(configured).union(existing.compactMap(delay(ofTopic:)))
+            .sorted { ($0.length, $0.description) < ($1.length, $1.description) }
+    }
+
     /// Whether a Kafka topic can have this name: 1 to 249 of `[A-Za-z0-9._-]`, but not `.` or `..`.
     public static func isName(_ name: String) -> Bool {
         isName(Array(name.utf8).span.bytes)

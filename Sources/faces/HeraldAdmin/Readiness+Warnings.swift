@@ -29,11 +29,14 @@ extension Readiness {
                 + "(\(lacking.names))", place: lacking.map(\.description), numbers: ["partitions": lacking.count])
     }
 
-    /// Push services that are held, or none of whose calls gets through; in an outage that says why.
+    /// Push services that are held, none of whose calls gets through, or some of whose calls are refused; in an outage that
+    /// says why.
     private var failing: [Finding] {
         guard report.outages.isEmpty else { return [] }
         let held = report.holds.map { report.pushServices[$0.service] }
-        return report.holdFindings + report.cluster.failingServices.filter { !held.contains($0.name) }.map(\.finding)
+        let services = report.cluster.services
+        return report.holdFindings + services.failing.filter { !held.contains($0.name) }.map(\.finding)
+            + services.refused.filter { !held.contains($0.name) }.map(\.finding)
     }
 
     private var throttling: [Finding] {
@@ -73,7 +76,7 @@ extension Readiness {
 
     /// What waits grows, and nothing else that is found explains it: the step follows from what the events wait for.
     private var growth: Finding? {
-        guard isReady, report.cluster.failingServices.isEmpty, report.holds.isEmpty,
+        guard isReady, report.cluster.services.failing.isEmpty, report.holds.isEmpty,
             report.cluster.openTransactions.isEmpty,
             throttling.isEmpty, refused == nil, report.lanes.allSatisfy({ $0.refusal == nil }),
             let growth = report.cluster.lagPerSecond, growth >= 1,
@@ -84,23 +87,52 @@ extension Readiness {
         let most = WaitReason.Kind.allCases.map { ($0, report.waiting(for: $0)) }.max { $0.1 < $1.1 }
         let bound = most.flatMap { $0.1 > 0 ? LagBound($0.0) : nil }
         let isBusy = report.lanes.contains { $0.calls > 0 || $0.events > 0 }
+        let (place, step) = remedy(bound ?? (isBusy ? .calls : .fetching))
         return Finding(
             .lagGrowing,
             "the lag grows by \(perSecond) offsets each second"
                 + (bound != nil ? "; most events in memory: \(most?.0.word ?? "")" : ""),
-            step: (bound ?? (isBusy ? .backend : .fetching)).step, numbers: ["perSecond": perSecond])
+            place: place, step: step, numbers: ["perSecond": perSecond])
+    }
+
+    /// What to do, and the push services that it is about: what the events of a moment wait for may follow from slow calls.
+    private func remedy(_ bound: LagBound) -> (place: [String], step: String) {
+        let slow = report.cluster.services.slow
+        if bound.mayFollowFromSlowCalls, let slowest = slow.first {
+            let names = slow.filter { 2 * $0.time >= slowest.time }.map(\.name)
+            let whose = names.count == report.pushServices.count ? "" : " to \(names.joined(separator: " and "))"
+            return (
+                names,
+                "calls\(whose) take \(slowest.time.wholeSeconds) s; see why in the backend: more workers help only where it "
+                    + "bears more calls at a time"
+            )
+        }
+        let lanes = report.lanes
+        let isFull =
+            report.waiting(for: .callsInFlight) > 0
+            || lanes.contains { $0.inFlightLimit > 0 && 10 * $0.calls >= 9 * $0.inFlightLimit }
+        if bound == .calls, !isFull {
+            let calls = lanes.reduce(0) { $0 + $1.calls }
+            return (
+                [],
+                "the calls in flight (\(calls) of at most \(lanes.reduce(0) { $0 + $1.inFlightLimit })) are not the bound; see with "
+                    + "`herald explain` what the oldest events wait for"
+            )
+        }
+        return ([], bound.step)
     }
 
     /// What limits a worker that cannot keep up.
     private enum LagBound {
-        case backend, limits, order, commits, fetching
+        case backend, calls, limits, order, commits, fetching
 
         init(_ kind: WaitReason.Kind) {
             self =
                 switch kind {
-                case .calling, .nextTurn, .callsInFlight, .quickRetry, .otherPushServices, .backendPause, .learnedLimit,
-                    .outage, .pushServiceHeld, .credentialsRenewal, .credentialsDoubt:
+                case .backendPause, .learnedLimit, .outage, .pushServiceHeld, .credentialsRenewal,
+                    .credentialsDoubt:
                     .backend
+                case .calling, .nextTurn, .callsInFlight, .quickRetry, .otherPushServices: .calls
                 case .serviceLimit, .totalLimit: .limits
                 case .behindUser, .behindPartition, .behindSame, .sameUnderWay: .order
                 case .unrecordedOutcomes, .stoodStill, .unacknowledged, .transaction, .transactionEnds, .producer,
@@ -110,9 +142,16 @@ extension Readiness {
                 }
         }
 
+        var mayFollowFromSlowCalls: Bool {
+            switch self {
+            case .calls, .order, .commits: true
+            case .backend, .limits, .fetching: false
+            }
+        }
+
         var step: String {
             switch self {
-            case .backend:
+            case .backend, .calls:
                 "more events arrive than the backend accepts; look at its latency and at the limits, or start more workers"
             case .limits: "raise limits.perSecond or limits.pushServices, if the backend bears more"
             case .order: "a few users or one partition have most of the events; see which with `herald explain`"

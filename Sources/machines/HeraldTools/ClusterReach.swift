@@ -1,4 +1,5 @@
 internal import Glibc
+package import HeraldEvents
 package import HeraldKafka
 import HeraldTime
 
@@ -33,6 +34,14 @@ package struct ClusterReach: Sendable {
         try answer(of: admin) { timeout throws(KafkaError) in
             try admin.metadata(topics: names, timeout: timeout)
         }
+    }
+
+    /// The delays whose topics workers read, the shortest first: also of topics of earlier settings.
+    ///
+    /// - Parameter configured: those of the settings.
+    package func delays(_ configured: [DelayName], of topics: Topics, _ admin: Admin) throws(ToolFailure) -> [DelayName]
+    {
+        topics.delays(configured, among: try allTopics(admin).topics.lazy.filter { $0.error == nil }.map(\.name))
     }
 
     private func answer(

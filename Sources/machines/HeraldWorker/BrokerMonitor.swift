@@ -135,13 +135,13 @@ final class BrokerMonitor: Sendable {
             let newest = reports()
             let (still, silent) = standstill.look(at: newest, ends: known.stableEnds, now: now)
             if !silent.isEmpty { doubt(silent) }
-            let failing = services.look(at: newest, names: pushServices, now: now)
+            let troubles = services.look(at: newest, names: pushServices, now: now)
             let partitions = newest.flatMap(\.partitions)
             trend.add(newest, known, at: now)
             report.withLock { report in
                 report.faultyRecords = audit.found
                 report.lagPerSecond = trend.perSecond
-                report.failingServices = failing
+                report.services = troubles
                 report.backlog.note(partitions.filter { $0.delay == nil }, ends: report.ends, at: now)
                 report.standingStill = still
                 report.consumers = statistics.consumers

@@ -63,6 +63,8 @@ package struct Account: Sendable {
     /// What is open, by where it is.
     package private(set) var untaken = 0
     package private(set) var delayed: [Int: Int] = [:]
+    /// The retry topics, by the index of their delay.
+    package var delayTopics: [String] = []
     /// The first of those that are missing, in the order of their places.
     package private(set) var missing: [MissingNotification] = []
     package var tombstones = 0
@@ -125,9 +127,7 @@ package struct Account: Sendable {
 
 extension Account {
     /// For programs.
-    ///
-    /// - Parameter delays: the names of the retry topics, by their index.
-    package func json(delays: [String]) -> [JSONValue.Member] {
+    package var json: [JSONValue.Member] {
         func value(_ counts: AccountCounts) -> [JSONValue.Member] {
             counts.columns.map { .init($0.name, .integer($0.count)) }
         }
@@ -150,7 +150,7 @@ extension Account {
                 "open",
                 .object(
                     [.init("requests", .integer(untaken))]
-                        + delayed.sorted { $0.key < $1.key }.map { .init(delays[$0.key], .integer($0.value)) })),
+                        + delayed.sorted { $0.key < $1.key }.map { .init(delayTopics[$0.key], .integer($0.value)) })),
             .init(
                 "missing",
                 .array(
@@ -168,12 +168,12 @@ extension Account {
     }
 
     /// The verdict in sentences.
-    package func sentences(delays: [String]) -> [String] {
+    package var sentences: [String] {
         var sentences: [String] = []
         if total.open + replays.open > 0 {
             let places =
                 (untaken > 0 ? ["\(untaken) in the request topics, which the workers have not passed"] : [])
-                + delayed.sorted { $0.key < $1.key }.map { "\($0.value) in \(delays[$0.key])" }
+                + delayed.sorted { $0.key < $1.key }.map { "\($0.value) in \(delayTopics[$0.key])" }
             sentences.append("Open: \(places.joined(separator: ", ")).")
         }
         let delivered = replays.settled[.delivered] ?? 0

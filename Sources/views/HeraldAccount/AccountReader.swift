@@ -18,25 +18,23 @@ package struct AccountReader: Sendable {
     private static let questionTimeout = Milliseconds.seconds(10)
 
     private let topics: Topics
+    /// Of the settings.
     private let delays: [DelayName]
     private let readerProperties: ClientProperties
     private let decoder: RecordDecoder
 
     /// - Parameters:
-    ///   - delays: the delays of the retry topics.
+    ///   - delays: those of the settings; other retry topics that there are are read too.
     ///   - readerProperties: librdkafka's for readers: `read_committed`, and the workers' group as `group.id`, which is
     ///     not joined.
     package init(
         topics: Topics, delays: [DelayName], readerProperties: ClientProperties, decoder: RecordDecoder
     ) {
         self.topics = topics
-        self.delays = delays.sorted { $0.length < $1.length }
+        self.delays = delays
         self.readerProperties = readerProperties
         self.decoder = decoder
     }
-
-    /// The retry topics, by the index of their delay in an account.
-    package var delayTopics: [String] { delays.map(topics.retryTopic) }
 
     /// The names of what is read, for progress.
     package enum Stage: String, Sendable {
@@ -58,7 +56,9 @@ package struct AccountReader: Sendable {
         onProgress: (Stage, _ passed: Int64, _ total: Int64) -> Bool
     ) throws -> Account? {
         var gaps: [String] = []
-        let known = try partitions(reach, admin, &gaps)
+        // Workers go on with the topic of a delay that the settings do not have any more until it is empty.
+        let delayTopics = try reach.delays(delays, of: topics, admin).map(topics.retryTopic)
+        let known = try partitions(delayTopics, reach, admin, &gaps)
         let requests = topics.requests.flatMap { known[$0] ?? [] }
         let results = known[topics.results] ?? []
         let now = SystemClock.wall()
@@ -114,6 +114,7 @@ package struct AccountReader: Sendable {
             records.ledger.forgetResults(before: try offsets(of: requests, at: first))
         }
         var account = Account(records.ledger, since: since, until: until.map { min($0, now) } ?? now, naming: limit)
+        account.delayTopics = delayTopics
         account.gaps = gaps
         account.lost = lost
         account.skipped = skipped(start, reach, admin)
@@ -124,7 +125,7 @@ package struct AccountReader: Sendable {
 
     /// The partitions of what is read; without request or results topic there is no account.
     private func partitions(
-        _ reach: ClusterReach, _ admin: Admin, _ gaps: inout [String]
+        _ delayTopics: [String], _ reach: ClusterReach, _ admin: Admin, _ gaps: inout [String]
     ) throws -> [String: [TopicPartition]] {
         var known: [String: [TopicPartition]] = [:]
         for topic in try reach.topics(topics.requests + delayTopics + [topics.results], admin).topics {

@@ -121,7 +121,7 @@ package struct NotificationLedger {
             guard let place = place(of: origin, number, service) else { continue }
             changeKnown(place) { chunk, index in
                 guard Self.code(chunk.codes[service], index) != Code.absent else { return }
-                chunk.codes[service][index] = Code.delayed + UInt8(delay)
+                chunk.codes[service][index] = min(Code.delayed + UInt8(clamping: delay), Code.settled - 1)
             }
         }
     }

@@ -1,24 +1,23 @@
 package import HeraldEvents
-package import HeraldKafka
-import HeraldTools
+package import HeraldTools
 
 /// How an event without an outcome was lost, as far as its topics and the group's offsets show.
 package enum EventLoss: Sendable, Equatable {
     /// Its retry was deleted before it was read; the partition begins there.
     case deleted(Origin, begin: Int64)
-    /// The group has passed its retry, and records of these partitions, where a later one would wait, were deleted unread.
-    case deletedLater(Origin, [TopicPartition])
+    /// The group has passed its retry, and these records, beside which a later one would wait, were deleted unread.
+    case deletedLater(Origin, [LostSpan])
     /// The group has passed its retry, and no later one is known.
     case passed(Origin)
-    /// The group has passed its request, and records of these partitions, where its retry would wait, were deleted unread.
-    case deletedRetry([TopicPartition])
+    /// The group has passed its request, and these records, beside which its retry would wait, were deleted unread.
+    case deletedRetry([LostSpan])
 
     /// - Parameters:
     ///   - standing: where the group stands in the partition of its retry.
-    ///   - lost: the partitions of retry topics that may have had its record, and have lost some.
+    ///   - lost: what was deleted unread of the partitions of retry topics that may have had its record.
     ///   - committed: where the group stands in the partition of its request.
     init?(
-        of event: EventTimeline, standing: Explanation.Standing?, lost: [TopicPartition], committed: Int64?
+        of event: EventTimeline, standing: Explanation.Standing?, lost: [LostSpan], committed: Int64?
     ) {
         guard let record = event.delay?.record else {
             let isRequest = event.lastPublication.map { $0 == event.origin } ?? true
@@ -41,28 +40,28 @@ package enum EventLoss: Sendable, Equatable {
         func named(_ record: Origin) -> String {
             "\(record.topic), partition \(record.partition), offset \(record.offset)"
         }
-        func emptied(_ places: [TopicPartition]) -> String {
-            "records of \(places.names), where it would wait, were deleted before they were read."
+        func emptied(_ spans: [LostSpan]) -> String {
+            spans.map { $0.words(", where it would wait,") }.joined(separator: "; ") + "."
         }
         return switch self {
         case .deleted(let record, let begin):
             "its retry is lost: its record (\(named(record))) was deleted before it was read; the partition begins at offset "
                 + "\(begin). It is not called any more."
-        case .deletedLater(let record, let places):
-            "the group has passed its retry (\(named(record))), and a later one is probably lost: \(emptied(places))"
+        case .deletedLater(let record, let spans):
+            "the group has passed its retry (\(named(record))), and a later one is probably lost: \(emptied(spans))"
         case .passed(let record):
             "the group has passed its retry (\(named(record))), and no outcome of it was found. Either it was settled just now, "
                 + "which another look shows, or the record was skipped (herald offsets skip-lost, or another program's "
                 + "commit), and it is lost: it is not called any more."
-        case .deletedRetry(let places):
-            "there is no outcome, and its retry is probably lost: \(emptied(places))"
+        case .deletedRetry(let spans):
+            "there is no outcome, and its retry is probably lost: \(emptied(spans))"
         }
     }
 
     /// Whether the partition still waits for somebody to acknowledge what was deleted there.
     var isOpen: Bool {
         switch self {
-        case .deletedLater, .deletedRetry: true
+        case .deletedLater(_, let spans), .deletedRetry(let spans): spans.contains { $0.skip == nil }
         case .deleted, .passed: false
         }
     }

@@ -19,8 +19,8 @@ package struct Explanation: Sendable {
         /// Where the group stands in the partition of its record in a retry topic; `nil` without one, or when that is not
         /// known.
         package var retryStanding: Standing?
-        /// The partitions of retry topics that may have had its record and have lost some before they were read.
-        package var lostRetries: [TopicPartition] = []
+        /// What was deleted unread of the partitions of retry topics that may have had its record.
+        package var lostRetries: [LostSpan] = []
         /// The workers that could call it.
         package var workers = Workers.unknown("nobody was asked")
         /// What the workers that may call it say that it waits for.
@@ -64,7 +64,7 @@ package struct Explanation: Sendable {
         package var begin: Int64
 
         /// Whether what lies before the beginning was deleted before it was read.
-        package var hasLost: Bool { committed.map { $0 < begin } ?? false }
+        var hasLost: Bool { committed.map { $0 < begin } ?? false }
 
         /// Whether the group has passed this offset.
         func hasPassed(_ offset: Int64) -> Bool { committed.map { $0 > offset } ?? false }

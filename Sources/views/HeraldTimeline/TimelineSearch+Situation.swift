@@ -1,3 +1,4 @@
+internal import FoundationEssentials
 internal import HeraldBytes
 package import HeraldEvents
 package import HeraldKafka
@@ -65,18 +66,63 @@ extension TimelineSearch {
         return Explanation(of: event, situation)
     }
 
-    /// The partitions of retry topics that an event's record may lie in and that have lost some.
+    /// What was deleted unread of the partitions of retry topics that an event's record may lie in.
     private func lostRetries(
         of event: EventTimeline, _ reach: ClusterReach, _ admin: Admin
-    ) throws -> [TopicPartition] {
+    ) throws -> [LostSpan] {
         let places = try retryPlaces(of: [event], reach, admin)[event.origin] ?? []
-        return Self.lost(places, try standings(of: places))
+        return Self.lost(event, places, try lostSpans(in: places, reach, admin))
     }
 
-    private static func lost(
-        _ places: [TopicPartition], _ standings: [TopicPartition: Explanation.Standing]
-    ) -> [TopicPartition] {
-        places.filter { standings[$0]?.hasLost == true }.sorted { "\($0)" < "\($1)" }
+    /// What may have held a retry of this event.
+    private static func lost(_ event: EventTimeline, _ places: [TopicPartition], _ spans: [LostSpan]) -> [LostSpan] {
+        let known = event.steps.first?.at
+        return spans.filter { span in places.contains(span.partition) && known.map(span.mayHold) ?? true }
+    }
+
+    /// The records of these partitions that were deleted before they were read: those for which the partitions wait, and those
+    /// that were skipped, as far as the audit topic can be read.
+    private func lostSpans(
+        in places: [TopicPartition], _ reach: ClusterReach, _ admin: Admin
+    ) throws -> [LostSpan] {
+        // The embedded broker deletes nothing, and is not asked.
+        guard !places.isEmpty, !admin.isOfEmbeddedBroker(timeout: .zero) else { return [] }
+        var spans = try ToolFailure.reading(places[0].topic) { () throws(KafkaError) in
+            let consumer = try Consumer(properties: readerProperties + [("isolation.level", "read_uncommitted")])
+            defer { consumer.close() }
+            return try readerProperties.outwaiting(within: Self.questionTimeout.duration) { () throws(KafkaError) in
+                try GroupSurvey(consumer.queries, admin: admin) { Self.questionTimeout }.lostSpans(of: places)
+            }
+        }
+        if !spans.isEmpty {
+            let reader = try ToolFailure.reading(places[0].topic) { () throws(KafkaError) in
+                try TopicReader(properties: readerProperties)
+            }
+            defer { reader.close() }
+            let firsts = try? reader.consumer.recordsAhead(
+                of: spans.map { ($0.partition, offset: $0.offsets.upperBound) }, within: .seconds(5),
+                countsFromOrigin: false)
+            for index in spans.indices {
+                if case .published(let moment) = firsts?[spans[index].partition]?.first { spans[index].until = moment }
+            }
+        }
+        let skipped = (try? skippedSpans(reach, admin)) ?? []
+        return (skipped.filter { places.contains($0.partition) } + spans).sorted {
+            ("\($0.partition)", $0.offsets.lowerBound) < ("\($1.partition)", $1.offsets.lowerBound)
+        }
+    }
+
+    private func skippedSpans(_ reach: ClusterReach, _ admin: Admin) throws -> [LostSpan] {
+        guard let topic = try reach.topics([topics.audit], admin).topics.first, topic.error == nil else { return [] }
+        let reader = try TopicReader(
+            properties: readerProperties, topic: topics.audit, partitions: topic.partitions.map(\.id))
+        defer { reader.close() }
+        var spans: [LostSpan] = []
+        try reader.catchUp { message in
+            let entry = message.valueCopy.flatMap { try? JSONDecoder().decode(AuditEntry.self, from: Data($0)) }
+            spans += entry?.skippedSpans(ofGroup: group.name) ?? []
+        }
+        return spans
     }
 
     /// The partitions of retry topics that the events' records may lie in.
@@ -85,7 +131,9 @@ extension TimelineSearch {
     ) throws -> [Origin: [TopicPartition]] {
         // The embedded broker deletes nothing, and is not asked.
         guard !events.isEmpty, !admin.isOfEmbeddedBroker(timeout: .zero) else { return [:] }
-        let known = try reach.topics(delays.map { topics.retryTopic($0) }, admin).topics.filter { $0.error == nil }
+        let known = try reach.allTopics(admin).topics.filter {
+            $0.error == nil && topics.delay(ofTopic: $0.name) != nil
+        }
         return Dictionary(
             uniqueKeysWithValues: events.map { event in
                 var query = TimelineQuery(user: event.user)
@@ -108,15 +156,15 @@ extension TimelineSearch {
         }
         let retries = try retryPlaces(of: open, reach, admin)
         guard !retries.isEmpty else { return [:] }
-        let delayed = open.compactMap(\.delay?.record.place)
-        let standings = try standings(of: Array(Set(retries.values.joined() + delayed)))
+        let standings = try standings(of: Array(Set(open.compactMap(\.delay?.record.place))))
+        let spans = try lostSpans(in: Array(Set(retries.values.joined())), reach, admin)
         let committed = try ToolFailure.reading(topics.requests[0]) { () throws(KafkaError) in
             try self.committed(Set(open.map(\.origin.place)))
         }
         return open.reduce(into: [:]) { losses, event in
             losses[event.origin] = EventLoss(
                 of: event, standing: event.delay.flatMap { standings[$0.record.place] },
-                lost: Self.lost(retries[event.origin] ?? [], standings), committed: committed[event.origin.place])
+                lost: Self.lost(event, retries[event.origin] ?? [], spans), committed: committed[event.origin.place])
         }
     }
 
@@ -196,21 +244,40 @@ extension TimelineSearch {
         return sentences.joined(separator: " ")
     }
 
+    /// The partitions of request topics in which an event of this query could have been.
+    private func requestPlaces(_ query: TimelineQuery, _ reach: ClusterReach, _ admin: Admin) throws -> [TopicPartition]
+    {
+        try reach.topics(topics.requests, admin).topics.filter { $0.error == nil }.flatMap { topic in
+            Self.partitions(topic.partitions.map(\.id), query).map { TopicPartition(topic: topic.name, partition: $0) }
+        }
+    }
+
+    /// The requests of this query's partitions that were deleted before they were read, and what to do if one of its events was
+    /// among them, in a sentence; `nil` when there are none.
+    package func lostRequests(_ query: TimelineQuery, reach: ClusterReach, admin: Admin) throws -> String? {
+        let spans = try lostSpans(in: try requestPlaces(query, reach, admin), reach, admin)
+        return Self.sentence(ofLost: spans.filter { span in query.since.map(span.mayHold) ?? true })
+    }
+
+    /// So many spans are told one by one.
+    private static let toldSpans = 5
+
+    static func sentence(ofLost spans: [LostSpan]) -> String? {
+        guard !spans.isEmpty else { return nil }
+        let told = spans.suffix(toldSpans).map { $0.words() }.joined(separator: "; ")
+        let more = spans.count > toldSpans ? "; and \(spans.count - toldSpans) times before" : ""
+        let step = spans.contains { $0.skip == nil } ? " Before that, see herald offsets skip-lost --dry-run." : ""
+        return told.prefix(1).uppercased() + told.dropFirst() + more
+            + ". An event that was among them is lost, and nobody was notified: publish it again if it is still to be sent."
+            + step
+    }
+
     /// What the request topics do not have any more, where an event of this query could have been, in sentences.
     private func forgotten(_ query: TimelineQuery, _ reach: ClusterReach, _ admin: Admin) throws -> [String] {
         guard !admin.isOfEmbeddedBroker(timeout: .zero) else { return [] }
-        let places = try reach.topics(topics.requests, admin).topics.filter { $0.error == nil }.flatMap { topic in
-            Self.partitions(topic.partitions.map(\.id), query).map { TopicPartition(topic: topic.name, partition: $0) }
-        }
-        let standings = try standings(of: places)
-        let lost = Self.lost(places, standings)
-        let deleted = places.filter { standings[$0].map { $0.begin > 0 && !$0.hasLost } ?? false }
-        var sentences: [String] = []
-        if !lost.isEmpty {
-            sentences.append(
-                "Records of \(lost.names) were deleted before they were read: if it was one of them, it is lost, and nobody was "
-                    + "notified (herald account counts what is lost).")
-        }
+        var sentences = [try lostRequests(query, reach: reach, admin: admin)].compactMap(\.self)
+        let standings = try standings(of: try requestPlaces(query, reach, admin))
+        let deleted = standings.filter { $1.begin > 0 && !$1.hasLost }.map(\.key).sorted { "\($0)" < "\($1)" }
         if !deleted.isEmpty {
             sentences.append("Older records of \(deleted.names) are deleted, by retention or by hand.")
         }
@@ -230,9 +297,15 @@ extension TimelineSearch {
         case .deleted(let begin):
             let deleted = "it is not there any more: what was before offset \(begin) is deleted"
             guard let committed = try committedOffset(of: origin), committed <= origin.offset else {
+                let lost = try lostSpans(in: [origin.place], reach, admin).first { $0.offsets.contains(origin.offset) }
+                if let lost {
+                    return
+                        "\(deleted). \(lost.words()): it is lost, and nobody was notified; publish it again if it is still to be "
+                        + "sent."
+                }
                 return
-                    "\(deleted), by the topic's retention or by hand. The group has passed it before, or it was skipped as "
-                    + "lost (herald offsets skip-lost; the audit tells)."
+                    "\(deleted), by the topic's retention or by hand. The group has passed it before, and the audit topic "
+                    + "does not say that it was skipped as lost."
             }
             return
                 "\(deleted), and the group had come to \(committed): it was deleted before it was read. It is lost, and "

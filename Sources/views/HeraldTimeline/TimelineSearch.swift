@@ -7,7 +7,7 @@ package import HeraldTools
 /// Reads what Herald's topics say of some events.
 package struct TimelineSearch: Sendable {
     package let topics: Topics
-    /// The delays whose topics are read.
+    /// The delays of the settings; the topics of others are read too.
     package let delays: [DelayName]
     /// librdkafka's properties for readers: `read_committed`, no group joined.
     package let readerProperties: ClientProperties
@@ -176,7 +176,7 @@ package struct TimelineSearch: Sendable {
         _ query: TimelineQuery, _ reach: ClusterReach, _ admin: Admin, _ found: inout Found
     ) throws -> [Place] {
         var kinds: [(String, TimelineRecords.Kind)] = topics.requests.map { ($0, .request) }
-        kinds += delays.map { (topics.retryTopic($0), .retry) }
+        kinds += try reach.delays(delays, of: topics, admin).map { (topics.retryTopic($0), .retry) }
         kinds += [(topics.results, .result), (topics.deadLetter, .deadLetter), (topics.feedback, .feedback)]
         let metadata = try reach.topics(kinds.map(\.0), admin)
         var places: [Place] = []

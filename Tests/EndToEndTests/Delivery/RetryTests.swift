@@ -53,7 +53,7 @@ struct RetryTests {
         }
     }
 
-    @Test("A retry topic whose delay was removed from the settings is still consumed")
+    @Test("A retry topic whose delay was removed from the settings is consumed, and what waits there is found")
     func removedDelay() async throws {
         var plan = Fixture.Plan()
         plan.settings = ["retry.delays": "[1s, 3s]"]
@@ -67,7 +67,17 @@ struct RetryTests {
             first.terminate()
             #expect(try await first.waitForExit() == 0)
 
-            _ = try await fixture.startWorker(changing: ["retry.delays": "[1s]"])
+            let changes = ["retry.delays": "[1s]"]
+            let former = fixture.topic("notifications.retry.3s")
+            let account = try await fixture.tool("account", "--fail-if-missing", changing: changes)
+            #expect(account.status == 0 && account.output.contains("Open: 1 in \(former)."), "\(account.output)")
+            let explained = try await fixture.tool("explain", "r", "--user", "anna", changing: changes)
+            #expect(explained.output.contains("apns: it waits in \(former) until"), "\(explained.output)")
+            #expect(!explained.output.contains("lost"), "\(explained.output)")
+            let found = try await fixture.tool("find", "--user", "anna", changing: changes)
+            #expect(found.output.contains("waits in \(former) for apns"), "\(found.output)")
+
+            _ = try await fixture.startWorker(changing: changes)
             try await fixture.waitForResults(1)
             try await Oracle(fixture).expectResults(["r": ["apns": "delivered 200 attempts 3"]])
             try await fixture.waitUntilAllIsCommitted()

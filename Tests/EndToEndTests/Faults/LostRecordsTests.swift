@@ -69,6 +69,12 @@ struct LostRecordsTests {
             let doctor = try await fixture.tool("doctor", "--only", "kafka")
             #expect(doctor.output.contains(words) && doctor.output.contains("herald offsets skip-lost"))
 
+            let span = "5 records of \(places[0]) (offsets 2 to 6"
+            let explained = try await fixture.tool("explain", "p0-3")
+            #expect(explained.status == 1 && explained.output.contains(span), "\(explained.output)")
+            #expect(explained.output.contains("An event that was among them is lost"), "\(explained.output)")
+            #expect(try await fixture.tool("find", "--id", "p0-3").output.contains(span))
+
             let dry = try await fixture.tool("offsets", "skip-lost", "--dry-run", "-o", "jsonl")
             #expect(dry.status == 0 && dry.output.contains(#""committed":2,"offset":7,"lost":5"#), "\(dry.output)")
             let unasked = try await fixture.tool("offsets", "skip-lost")
@@ -89,6 +95,10 @@ struct LostRecordsTests {
             #expect(Self.dayCauses(day).count == 1, "\(Self.dayCauses(day))")
             let audit = fixture.records("notifications.audit").map { String(decoding: $0.value ?? [], as: UTF8.self) }
             #expect(audit.count == 1 && audit[0].contains("offsets.skip-lost"), "\(audit)")
+            let known = try await fixture.tool("explain", "p0-3")
+            #expect(
+                known.output.contains("\(span)) were deleted before they were read, and skipped by "), "\(known.output)"
+            )
             let again = try await fixture.tool("offsets", "skip-lost", "--yes")
             #expect(again.status == 0 && again.output.contains("No record was deleted"), "\(again.output)")
         }

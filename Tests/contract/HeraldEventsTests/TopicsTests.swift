@@ -41,6 +41,17 @@ struct TopicsTests {
         }
     }
 
+    @Test("Workers read the retry topics of the settings and all others there are, the shortest delay first")
+    func delaysOfTopics() throws {
+        let configured = try ["5s", "30m"].map { try #require(DelayName($0)) }
+        let existing = [
+            "notifications", "notifications.retry.3m", "notifications.retry.30m", "notifications.retry.old",
+            "x.retry.1s",
+        ]
+        #expect(Topics().delays(configured, among: existing).map(\.description) == ["5s", "3m", "30m"])
+        #expect(Topics().delays(configured, among: []) == configured)
+    }
+
     @Test("Topic names follow Kafka's rules")
     func names() {
         for name in ["a", "A-b_c.9", "...", String(repeating: "x", count: 249)] { #expect(Topics.isName(name)) }

@@ -357,7 +357,7 @@ struct ReadinessTests {
             String(decoding: StatusPage(Reports.ready(change), now: Self.now).readyz.body, as: UTF8.self)
         }
         let failing = text {
-            $0.cluster.failingServices = [FailingService(name: "wns", calls: 52, end: .answered(.transient))]
+            $0.cluster.services.failing = [FailingService(name: "wns", calls: 52, end: .answered(.transient))]
             $0.cluster.lagPerSecond = 12
         }
         #expect(failing.contains(#""ready": true"#) && failing.contains("push-service-failing"), "\(failing)")
@@ -365,13 +365,18 @@ struct ReadinessTests {
         #expect(!failing.contains("lag-growing"), "\(failing)")
         let idle = text { $0.cluster.lagPerSecond = 12 }
         #expect(idle.contains("lag-growing") && idle.contains("this is not the backend"), "\(idle)")
+        let full = text {
+            $0.cluster.lagPerSecond = 12
+            $0.lanes[0].calls = 40
+        }
+        #expect(full.contains("more events arrive than the backend accepts"), "\(full)")
         let busy = text {
             $0.cluster.lagPerSecond = 12
             $0.lanes[0].calls = 3
         }
-        #expect(busy.contains("more events arrive than the backend accepts"), "\(busy)")
+        #expect(busy.contains("the calls in flight (3 of at most 40) are not the bound"), "\(busy)")
         let kinds: [(WaitReason.Kind, String)] = [
-            (.calling, "than the backend accepts"), (.totalLimit, "raise limits.perSecond"),
+            (.callsInFlight, "than the backend accepts"), (.totalLimit, "raise limits.perSecond"),
             (.behindUser, "a few users or one partition"), (.transactionEnds, "the brokers take outcomes more slowly"),
         ]
         for (kind, step) in kinds {
@@ -388,6 +393,37 @@ struct ReadinessTests {
             $0.cluster.unusable = [Reports.partition]
         }
         #expect(!refused.contains("lag-growing"), "\(refused)")
+    }
+
+    @Test(
+        "A lag that grows while calls are slow names their push service, whatever events wait for but a limit",
+        arguments: [WaitReason.Kind.calling, .callsInFlight, .behindUser, .transaction, .serviceLimit])
+    func slowService(kind: WaitReason.Kind) {
+        let report = Reports.ready {
+            $0.cluster.lagPerSecond = 3
+            $0.cluster.services.slow = [SlowService(name: "gcm", time: .milliseconds(7_040))]
+            $0.lanes[0].waiting = Array(repeating: 0, count: WaitReason.Kind.allCases.count)
+            $0.lanes[0].waiting[Int(kind.rawValue)] = 9
+        }
+        let text = String(decoding: StatusPage(report, now: Self.now).readyz.body, as: UTF8.self)
+        let isNamed = text.contains("calls to gcm take 7 s; see why in the backend")
+        #expect(text.contains("lag-growing") && isNamed == (kind != .serviceLimit), "\(text)")
+        #expect(!text.contains("start more workers"), "\(text)")
+    }
+
+    @Test("Calls of which a part is refused are a warning, and in an outage are not told")
+    func refusedCalls() {
+        func text(_ change: (inout WorkerReport) -> Void = { _ in }) -> String {
+            let report = Reports.ready {
+                $0.cluster.services.refused = [RefusedCalls(name: "gcm", calls: 120, refused: 62)]
+                change(&$0)
+            }
+            return String(decoding: StatusPage(report, now: Self.now).readyz.body, as: UTF8.self)
+        }
+        let refused = text()
+        #expect(refused.contains(#""ready": true"#) && refused.contains(#""reason": "credentials""#), "\(refused)")
+        #expect(refused.contains("62 of the 120 calls to gcm within the last minute were refused with 401 or 403"))
+        #expect(!text { $0.lanes[0].outage = OutageReport(.breaker) }.contains(#""reason": "credentials""#))
     }
 
     @Test("A partition with a copy less is a warning that names the broker, until too few are left")

@@ -12,9 +12,14 @@ struct ServiceTrendTests {
     private var trend = ServiceTrend()
     private var counters = Counters(services: 2, requestTopics: 1)
 
-    private mutating func look(_ seconds: Int64) -> [FailingService] {
+    private var meter = LaneMeter(services: 2)
+
+    private mutating func look(_ seconds: Int64) -> [FailingService] { troubles(seconds).failing }
+
+    private mutating func troubles(_ seconds: Int64) -> ServiceTroubles {
         var lane = LaneReport(number: 0, at: Self.at(seconds), services: 2, requestTopics: 1)
         lane.counters = counters
+        lane.meter = meter
         return trend.look(at: [lane], names: ["apns", "wns"], now: Self.at(seconds))
     }
 
@@ -74,6 +79,36 @@ struct ServiceTrendTests {
         #expect(service.finding.step.contains("backend.path"), "\(service.finding.step)")
         let late = FailingService(name: "gcm", calls: 40, end: .unanswered(.timeout)).finding
         #expect(late.what.contains("failed (timeout); its notifications are retried"), "\(late.what)")
+    }
+
+    @Test("is not one of which a part is refused; what one renewal of credentials ends is not told")
+    mutating func refusedInPart() {
+        #expect(troubles(0) == ServiceTroubles())
+        for seconds in [10, 20, 30] as [Int64] {
+            end(.answered(.delivered), 1, 12)
+            end(.answered(.credentials), 1, 13)
+            end(.answered(.delivered), 0, 500)
+            if seconds == 10 { end(.answered(.credentials), 0, 60) }
+            let found = troubles(seconds)
+            let calls = Int(seconds) / 10 * 25
+            let told = RefusedCalls(name: "wns", calls: calls, refused: calls / 25 * 13)
+            #expect(found.refused == (seconds < 20 ? [] : [told]) && found.failing.isEmpty, "\(found)")
+        }
+        // It is over.
+        end(.answered(.delivered), 1, 25)
+        #expect(troubles(40).refused == [])
+        #expect(RefusedCalls(name: "wns", calls: 25, refused: 13).finding.key == FindingKey.credentials.rawValue)
+    }
+
+    @Test("is slow by the average of the last minute's answers")
+    mutating func slow() {
+        meter.callDurations[0].observe(microseconds: 9_000_000)
+        #expect(troubles(0).slow == [])
+        for _ in 0..<10 {
+            meter.callDurations[0].observe(microseconds: 20_000)
+            meter.callDurations[1].observe(microseconds: 7_040_000)
+        }
+        #expect(troubles(10).slow == [SlowService(name: "wns", time: .milliseconds(7_040))])
     }
 
     @Test("is forgotten a minute after its last call")

@@ -62,7 +62,7 @@ struct ExplanationTests {
     func lostRetry() throws {
         let steps = [Sample.published(), Sample.delayed(1, until: 2_000)]
         let offset = try #require(try Sample.event(steps).delay?.record.offset)
-        func explain(committed: Int64?, begin: Int64, lost: [TopicPartition] = []) throws -> String {
+        func explain(committed: Int64?, begin: Int64, lost: [LostSpan] = []) throws -> String {
             var situation = Sample.situation()
             situation.lostRetries = lost
             situation.retryStanding = .init(committed: committed, begin: begin)
@@ -76,8 +76,8 @@ struct ExplanationTests {
         let passed = try explain(committed: offset + 1, begin: 0)
         #expect(passed.contains("the group has passed its retry"))
         let later = try explain(
-            committed: offset + 1, begin: 0, lost: [.init(topic: "notifications.retry.2m", partition: 3)])
-        #expect(later.contains("a later one is probably lost: records of notifications.retry.2m"), "\(later)")
+            committed: offset + 1, begin: 0, lost: [Self.lost("notifications.retry.2m")])
+        #expect(later.contains("a later one is probably lost: 42 records of notifications.retry.2m/3"), "\(later)")
         for lost in [deleted, passed] {
             #expect(lost.contains("It is not called any more.") || lost.contains("it is not called any more."))
             #expect(!lost.contains("Then it is called"), "\(lost)")
@@ -89,11 +89,47 @@ struct ExplanationTests {
     func lostRetryUnseen() throws {
         var situation = Sample.situation()
         situation.committedOffset = 5_000
-        situation.lostRetries = [.init(topic: "notifications.retry.30s", partition: 3)]
+        situation.lostRetries = [Self.lost("notifications.retry.30s")]
         let found = try explain([Sample.published()], situation)
-        #expect(found.text.contains("records of notifications.retry.30s"), "\(found.text)")
-        #expect(found.text.contains("were deleted before they were read"))
+        #expect(found.text.contains("42 records of notifications.retry.30s/3 (offsets 103 to 144)"), "\(found.text)")
+        #expect(found.text.contains("where it would wait, were deleted before they were read."))
         #expect(found.commands.contains { $0.hasPrefix("herald offsets skip-lost --dry-run") })
+        // The loss is known to somebody, and the cause is the same.
+        situation.lostRetries[0].skip = .init(at: Sample.at(60), by: "ann@ops")
+        let skipped = try explain([Sample.published()], situation)
+        #expect(skipped.text.contains("and skipped by ann@ops at \(Sample.at(60).text)"), "\(skipped.text)")
+        #expect(skipped.text.contains("publish it again under another id") && skipped.commands.isEmpty)
+    }
+
+    private static func lost(_ topic: String) -> LostSpan {
+        LostSpan(partition: .init(topic: topic, partition: 3), offsets: 103..<145, count: 42)
+    }
+
+    @Test("Requests that were deleted unread are told by place, number, offsets and time, with what to do")
+    func lostRequests() throws {
+        var span = LostSpan(partition: .init(topic: "notifications", partition: 0), offsets: 231..<306, count: 75)
+        (span.since, span.until) = (Sample.at(1), Sample.at(9))
+        let open = try #require(TimelineSearch.sentence(ofLost: [span]))
+        let what = "75 records of notifications/0 (offsets 231 to 305, written between \(Sample.at(1).text) and "
+        #expect(open.hasPrefix(what + "\(Sample.at(9).text)) were deleted before they were read."), "\(open)")
+        #expect(open.contains("publish it again if it is still to be sent. Before that, see herald offsets skip-lost"))
+        #expect(span.mayHold(Sample.at(9)) && !span.mayHold(Sample.at(10)))
+        #expect(TimelineSearch.sentence(ofLost: []) == nil)
+    }
+
+    @Test("What was skipped as lost is read from the audit, of this group alone")
+    func skipped() throws {
+        var entry = AuditEntry(action: AuditEntry.skipLost, phase: "done", at: Sample.at(60).text, by: "ann@ops")
+        entry.selection = "herald"
+        entry.options = ["notifications/0": "231-306", "notifications/1": "nonsense"]
+        let spans = entry.skippedSpans(ofGroup: "herald")
+        #expect(spans.map(\.offsets) == [231..<306] && spans.first?.skip?.at == Sample.at(60))
+        #expect(spans.first?.partition == TopicPartition(topic: "notifications", partition: 0))
+        #expect(spans.first?.mayHold(Sample.at(61)) == false)
+        #expect(TimelineSearch.sentence(ofLost: spans)?.contains("skip-lost --dry-run") == false)
+        #expect(entry.skippedSpans(ofGroup: "other").isEmpty)
+        entry.action = "dlq.replay"
+        #expect(entry.skippedSpans(ofGroup: "herald").isEmpty)
     }
 
     @Test("A dead letter that was corrected for another push service and delivered is not to be replayed")

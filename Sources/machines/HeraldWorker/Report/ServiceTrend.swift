@@ -1,6 +1,6 @@
 import HeraldCore
 public import HeraldEvents
-import HeraldTime
+public import HeraldTime
 
 /// A push service none of whose calls gets through.
 public struct FailingService: Sendable, Equatable {
@@ -16,7 +16,38 @@ public struct FailingService: Sendable, Equatable {
     public var isAlone = false
 }
 
-/// The ends of each push service's calls over the last minute: pure.
+/// A push service some of whose calls are refused with 401 or 403 while others get through.
+public struct RefusedCalls: Sendable, Equatable {
+    /// Its name.
+    public var name: String
+    /// The number of its calls within the time in view.
+    public var calls: Int
+    /// The number of those that were refused.
+    public var refused: Int
+}
+
+/// A push service whose calls take long.
+public struct SlowService: Sendable, Equatable {
+    /// Its name.
+    public var name: String
+    /// How long an answered call took on average within the time in view.
+    public var time: Milliseconds
+}
+
+/// How the calls to push services went within the last minute.
+public struct ServiceTroubles: Sendable, Equatable {
+    /// Those of which every call failed.
+    public var failing: [FailingService] = []
+    /// Those of which a part is refused.
+    public var refused: [RefusedCalls] = []
+    /// Those whose calls take long, the slowest first.
+    public var slow: [SlowService] = []
+
+    /// None.
+    public init() {}
+}
+
+/// The ends and durations of each push service's calls over the last minute: pure.
 struct ServiceTrend {
     /// The time in view (milliseconds).
     static let window: Milliseconds = .minutes(1)
@@ -24,33 +55,49 @@ struct ServiceTrend {
     static let leastCalls = 10
     /// The same of rejected ones, which may be some events' own fault.
     static let leastRejected = 20
+    /// A part of the calls beyond which refusals are told.
+    static let refusedShare = 0.01
+    /// An answer that takes this long on average is slow.
+    static let slowness: Milliseconds = .seconds(1)
 
-    /// The ends of each push service's calls since the beginning, in the order of the counters.
+    /// The ends of each push service's calls since the beginning, in the order of the counters, and their durations.
     private struct Sample {
         var at: MonotonicTime
         var ends: [[Int]]
+        var durations: [(count: Int, microseconds: Int64)]
+
+        func refused(_ service: Int) -> Int {
+            zip(CallEnd.allCases, ends[service]).reduce(0) { $0 + ($1.0 == .answered(.credentials) ? $1.1 : 0) }
+        }
     }
 
     private var samples: [Sample] = []
 
     /// - Parameter names: the push services, in the order of the counters.
-    mutating func look(at lanes: [LaneReport], names: [String], now: MonotonicTime) -> [FailingService] {
+    mutating func look(at lanes: [LaneReport], names: [String], now: MonotonicTime) -> ServiceTroubles {
         let sample = Sample(
             at: now,
             ends: names.indices.map { service in
                 CallEnd.allCases.map { end in lanes.reduce(0) { $0 + $1.counters.calls(end, service: service) } }
+            },
+            durations: names.indices.map { service in
+                lanes.reduce(into: (0, 0)) { sum, lane in
+                    let durations = lane.meter.callDurations[service]
+                    sum = (sum.0 + durations.count, sum.1 &+ durations.sum)
+                }
             })
         samples.append(sample)
         // The newest that is older than the window stays: it is what the window's calls are counted from.
         while samples.count > 2, now.time(since: samples[1].at) >= Self.window {
             samples.removeFirst()
         }
-        guard let first = samples.first else { return [] }
+        guard let first = samples.first else { return ServiceTroubles() }
         let latest = names.indices.map { service in
             zip(CallEnd.allCases, zip(sample.ends[service], first.ends[service])).map { ($0, count: $1.0 - $1.1) }
         }
         let alive = latest.map { ends in ends.contains { $0.0 == .answered(.delivered) && $0.count > 0 } }
-        return names.enumerated().compactMap { service, name in
+        var troubles = ServiceTroubles()
+        troubles.failing = names.enumerated().compactMap { service, name in
             // What was not called says nothing.
             let ends = latest[service].filter { $0.0 != .oversized }
             let calls = ends.reduce(0) { $0 + $1.count }
@@ -63,6 +110,39 @@ struct ServiceTrend {
                 name: name, calls: calls, end: most.0, status: statuses.max { $0.at < $1.at }?.status ?? 0,
                 isAlone: alive.contains(true))
         }
+        troubles.refused = names.enumerated().compactMap { service, name in
+            let calls = latest[service].reduce(0) { $0 + $1.count }
+            let refused = sample.refused(service) - first.refused(service)
+            guard alive[service], refused >= Self.leastCalls, Double(refused) > Self.refusedShare * Double(calls),
+                isRefusing(service)
+            else { return nil }
+            return RefusedCalls(name: name, calls: calls, refused: refused)
+        }
+        troubles.slow = names.enumerated().compactMap { service, name in
+            let (now, before) = (sample.durations[service], first.durations[service])
+            let count = now.count - before.count
+            guard count > 0 else { return nil }
+            let mean = Milliseconds(count: (now.microseconds - before.microseconds) / Int64(count) / 1_000)
+            return mean >= Self.slowness ? SlowService(name: name, time: mean) : nil
+        }.sorted { $0.time > $1.time }
+        return troubles
+    }
+
+    /// Whether calls were refused between each of the last three looks: a renewal of credentials ends what came before it.
+    private func isRefusing(_ service: Int) -> Bool {
+        let counts = samples.suffix(3).map { $0.refused(service) }
+        return counts.count == 3 && counts[0] < counts[1] && counts[1] < counts[2]
+    }
+}
+
+extension RefusedCalls {
+    /// What is wrong, and what follows.
+    package var finding: Finding {
+        Finding(
+            .credentials,
+            "\(refused) of the \(calls) calls to \(name) within the last minute were refused with 401 or 403, and others got "
+                + "through; what is refused again after a renewal becomes a dead letter", place: [name],
+            numbers: ["calls": calls, "refused": refused])
     }
 }
 

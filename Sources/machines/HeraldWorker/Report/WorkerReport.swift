@@ -136,8 +136,8 @@ public struct ClusterReport: Sendable, Equatable {
     public var leaderless: [TopicPartition] = []
     /// Brokers with copies of Herald's partitions that did not answer the latest question.
     public var silentBrokers: [ClusterMetadata.Broker] = []
-    /// Push services of which every call of the last minute failed.
-    public var failingServices: [FailingService] = []
+    /// How the calls to push services went within the last minute.
+    public var services = ServiceTroubles()
     /// Partitions that cannot be written because too few of their brokers answer.
     public var unusable: [TopicPartition] = []
     /// Those of them that cannot be read either, because their leader does not answer.

@@ -59,15 +59,14 @@ enum AccountCommand: HeraldCommand {
         }
         line.clear()
         guard let account else { throw CommandFailure("interrupted", status: .partlyDone) }
-        let delays = reader.delayTopics
-        try parsed[OutputFormat.option].write(account.json(delays: delays), lines: [], to: console)
+        try parsed[OutputFormat.option].write(account.json, lines: [], to: console)
         if parsed[OutputFormat.option] == .table {
             console.remark(
                 "Published \(account.since.map { "from \($0.text) " } ?? "")until \(account.until.text); an event asks "
                     + "for one notification on each of its push services.")
             try table(account, console)
         }
-        for sentence in account.sentences(delays: delays) { console.remark(SafeText.escaped(sentence)) }
+        for sentence in account.sentences { console.remark(SafeText.escaped(sentence)) }
         guard parsed[failIfMissing] else { return .done }
         if account.missingCount + account.lostCount > 0 { return .failed }
         return account.unknownCount > 0 || !account.gaps.isEmpty ? .partlyDone : .done

@@ -20,7 +20,8 @@ enum ExplainCommand: HeraldCommand {
         options: [user, TimelineRun.since, TimelineRun.allPartitions, OutputFormat.option],
         examples: [.init("herald explain order-17 --user ann", "Why Ann has got nothing yet.")])
     static let usedSettings: UsedSettings =
-        .cluster + .topics("requests", "results", "retry", "deadLetter", "campaigns", "feedback", "state") + .events
+        .cluster + .topics("requests", "results", "retry", "deadLetter", "campaigns", "feedback", "state", "audit")
+        + .events
         + ["retry", "backend.statuses"] + .waiting
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {

@@ -25,7 +25,7 @@ enum FindCommand: HeraldCommand {
             .init("herald find --id order-17 -o json", "One event's way, for a program."),
         ])
     static let usedSettings: UsedSettings =
-        .cluster + .topics("requests", "results", "retry", "deadLetter", "feedback", "state") + .events + [
+        .cluster + .topics("requests", "results", "retry", "deadLetter", "feedback", "state", "audit") + .events + [
             "retry.delays"
         ] + .waiting
 
@@ -51,6 +51,7 @@ enum FindCommand: HeraldCommand {
         try invocation.format.writeAll(
             found.timelines.map(json), lines: Array(lines.joined(separator: [""])), to: console)
         console.remark(TopicsTool.counted(found.timelines.count, "event") + ".")
+        if query.user != nil || found.timelines.isEmpty { run.sayLostRequests(query) }
         if found.isNarrow, found.strayTopics.isEmpty {
             console.remark(
                 "Not read: the other partitions. Events with another key than the user may be there: --all-partitions.")

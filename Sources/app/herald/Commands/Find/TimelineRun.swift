@@ -42,6 +42,17 @@ struct TimelineRun {
         }
     }
 
+    /// Prints on standard error which requests that may have been meant were deleted before they were read.
+    func sayLostRequests(_ query: TimelineQuery) {
+        do {
+            guard let lost = try search.lostRequests(query, reach: reach, admin: admin) else { return }
+            console.remark(SafeText.escaped(lost))
+        } catch {
+            console.remark(
+                SafeText.escaped("Whether requests were deleted before they were read is not known: \(error)."))
+        }
+    }
+
     /// Searches, and prints the gaps of the answer on standard error.
     func run(_ query: TimelineQuery) throws -> TimelineSearch.Found {
         let stop = try StopRequest.listen()

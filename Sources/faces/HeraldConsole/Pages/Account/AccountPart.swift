@@ -50,8 +50,7 @@ final class AccountPart: ConsolePart {
             throw FormMistake("since", "is not before \(until == nil ? "now" : "the end")")
         }
         let key = AccessToken.random()
-        let asked = AccountRun(
-            since: request.text("since"), until: request.text("until"), delays: context.account.delayTopics)
+        let asked = AccountRun(since: request.text("since"), until: request.text("until"))
         try accounts.begin(key) { [context] work in
             var run = asked
             work.publish(run)
@@ -81,8 +80,6 @@ struct AccountRun: Sendable {
     /// As they were asked for; `nil` for the topics' beginning, and for now.
     let since: String?
     let until: String?
-    /// The retry topics, by the index of their delay.
-    let delays: [String]
     var stage: String?
     var passed: Int64 = 0
     var total: Int64 = 0
@@ -101,10 +98,10 @@ struct AccountRun: Sendable {
                         })),
         ]
         if let account {
-            members += account.json(delays: delays)
+            members += account.json
             members += [
                 .init("missingCount", .integer(account.missingCount)),
-                .init("sentences", .words(account.sentences(delays: delays))),
+                .init("sentences", .words(account.sentences)),
                 .init("columns", .words(account.total.columns.map(\.name))),
             ]
         }

@@ -130,7 +130,7 @@ struct VerdictRules {
             // What the last few calls of one worker were is chance while a share of all fails.
             case .backendUnreachable: !isFailingInPart
             // The calls of all workers tell more of it.
-            case .lagGrowing, .pushServiceFailing: false
+            case .lagGrowing, .pushServiceFailing, .credentials: false
             default: true
             }
         }.map(tell)

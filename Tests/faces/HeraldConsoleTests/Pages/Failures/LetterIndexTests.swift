@@ -262,6 +262,21 @@ struct LetterIndexTests {
         }
     }
 
+    @Test("Letters whose push service is not known are counted in the share of those whose is")
+    func unknownServices() throws {
+        let known = (0..<2).map { LetterSample.make(0, $0, ["herald-pns": "gcm", "herald-status": "404"]) }
+        let reasons = Array(repeating: "invalid", count: 5) + Array(repeating: "malformed", count: 4)
+        let unknown = zip((2 as Int64)..., reasons).map { number, reason in
+            LetterSample.make(0, number, ["herald-pns": "", "herald-status": "", "herald-reason": reason])
+        }
+        let whole = index(known + unknown).open(
+            since: WallTime(milliseconds: 0), MarkIndex(), ReplayOutcomes(), delivered: TraitTally()
+        ).whole
+        #expect(whole.total == 11 && whole.share(of: "gcm", .service) == 2.0 / 11)
+        let pattern = try #require(FailurePattern(failed: whole, delivered: TraitTally()))
+        #expect(pattern.words()?.contains("gcm") != true && pattern.condition?.contains("pns") != true)
+    }
+
     @Test("A row has 72 bytes")
     func size() { #expect(MemoryLayout<LetterRow>.stride == 72) }
 }

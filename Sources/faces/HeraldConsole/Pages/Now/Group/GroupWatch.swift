@@ -135,8 +135,10 @@ private final class GroupInquiry {
     private(set) var brokers: [ClusterMetadata.Broker] = []
     /// Whether the last question was one that only the group's coordinator answers.
     private(set) var lacksCoordinator = false
-    /// That topics are configured otherwise than the settings want, and when that is looked at again.
+    /// That topics are configured otherwise than the settings want, and when topics are looked at again.
     private var drift: Finding?
+    /// Those of the settings and of other retry topics that there are.
+    private var delays: [DelayName]
     private var nextLookAtTopics = MonotonicTime.distantPast
     private static let topicsPause: Milliseconds = .minutes(1)
     /// What was found in partitions where neither the group nor the end has moved since.
@@ -146,6 +148,7 @@ private final class GroupInquiry {
 
     init(_ plan: NowPlan) throws(KafkaError) {
         self.plan = plan
+        delays = plan.search.delays
         transactions = OpenTransactionWatch(servers: plan.clientProperties["bootstrap.servers"] ?? "")
         admin = try Admin(properties: plan.clientProperties)
         group = try Consumer(properties: plan.groupProperties)
@@ -158,7 +161,8 @@ private final class GroupInquiry {
     }
 
     func observation(now: WallTime) throws -> GroupObservation {
-        let names = plan.search.topics.requests + plan.search.delays.map(plan.search.topics.retryTopic)
+        lookAtTopics()
+        let names = plan.search.topics.requests + delays.map(plan.search.topics.retryTopic)
         let metadata = try plan.reach.topics(names, admin)
         brokers = metadata.brokers
         lacksCoordinator = true
@@ -169,15 +173,16 @@ private final class GroupInquiry {
         }
         let survey = GroupSurvey(group.queries, admin: admin) { Self.questionTimeout }
         var positions = wanted.isEmpty ? GroupPositions(partitions: []) : try survey.positions(of: wanted)
-        lookForDrift()
         try look(at: &positions, isServed: !description.members.isEmpty)
         return try observation(description, metadata, positions, survey, now)
     }
 
-    /// Compares the topics with the settings; of one that it may not look at, and of the embedded broker's, it says nothing.
-    private func lookForDrift() {
+    /// Finds the retry topics, and compares the topics with the settings; of one that it may not look at, and of the embedded
+    /// broker's, it says nothing.
+    private func lookAtTopics() {
         let now = SystemClock.monotonic()
         guard now >= nextLookAtTopics, !admin.isOfEmbeddedBroker(timeout: .zero) else { return }
+        if let found = try? plan.reach.delays(plan.search.delays, of: plan.search.topics, admin) { delays = found }
         // What was mended is not told any longer than it takes to see it.
         nextLookAtTopics = now.advanced(by: drift == nil ? Self.topicsPause : .seconds(5))
         guard let answers = try? admin.describeConfigs(topics: plan.wishes.topicNames, timeout: Self.questionTimeout),
@@ -250,7 +255,7 @@ private final class GroupInquiry {
         for index in partitions.indices { partitions[index].stillSince = still[partitions[index].place] }
         var observation = GroupObservation(
             at: now, state: description.state, members: description.members, partitions: partitions)
-        observation.backlogs = Self.backlogs(plan.search.delays, partitions, due)
+        observation.backlogs = Self.backlogs(delays, partitions, due)
         observation.leaderless = metadata.topics.flatMap { topic in
             topic.leaderlessPartitions.map { TopicPartition(topic: topic.name, partition: $0) }
         }

@@ -46,10 +46,10 @@ struct TraitTally: Sendable, Equatable {
         }
         count(.source, traits.source)
         count(.campaign, traits.campaign)
-        for service in Set(traits.services) {
-            count(.service, service)
-            serviceTotal += times
-        }
+        let services = Set(traits.services)
+        for service in services { count(.service, service) }
+        // One whose push service is not known is for no other's part.
+        serviceTotal += max(1, services.count) * times
         count(.reason, traits.reason)
         count(.status, traits.status.map { "\($0)" })
         count(.detail, traits.detail)

@@ -109,6 +109,19 @@ struct FailurePatternTests {
             delivered: [Kind(count: 100, services: ["wns"])], words: "all with status 400; 600 users",
             condition: "status = 400"),
         Case(
+            testDescription: "few are for a push service, and of the others it is not known",
+            failed: [
+                Kind(count: 2, source: "crm", reason: "rejected"),
+                Kind(count: 5, source: "crm", services: [], reason: "invalid"),
+                Kind(count: 4, source: nil, services: [], reason: "malformed"),
+            ], delivered: [Kind(count: 100, services: ["gcm"])], words: "63 % from source crm; 11 users", condition: nil
+        ),
+        Case(
+            testDescription: "most are for one push service, and of the others it is not known",
+            failed: [Kind(count: 8, status: 404), Kind(count: 4, services: [], reason: "malformed")],
+            delivered: [Kind(count: 100, services: ["gcm"])], words: "66 % for apns; 66 % with status 404; 12 users",
+            condition: nil),
+        Case(
             testDescription: "text that steers",
             failed: [Kind(count: 20, source: "a\u{202E}b", reason: "invalid")], delivered: usual,
             words: "all from source a\\u{202E}b; all invalid; 20 users", condition: "reason = 'invalid'"),
