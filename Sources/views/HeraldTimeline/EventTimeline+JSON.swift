@@ -55,7 +55,7 @@ extension TimelineStep {
                     .init("outcome", .string(result.outcome.rawValue)),
                     .init("firstOutcome", .text(result.firstOutcome?.rawValue)),
                     .init("status", result.status.map(JSONValue.integer) ?? .null),
-                    .init("reason", .text(result.reason?.rawValue)), .init("detail", .text(result.detail)),
+                    .init("reason", .text(result.reasonName)), .init("detail", .text(result.detail)),
                     .init("attempts", result.attempts.map(JSONValue.integer) ?? .null),
                     .init("firstAttemptAt", .text(result.firstAttemptAt?.text)),
                     .init("backendId", .text(result.backendID)), .init("omitted", result.omitted.json),

@@ -22,6 +22,8 @@ public struct NotificationResult: Equatable, Sendable {
     public var reason: DeadLetterReason?
     /// The reason why it was suppressed.
     public var suppression: SuppressionReason?
+    /// The record's `reason`: why it is a dead letter, or was suppressed.
+    package var reasonName: String? { reason?.rawValue ?? suppression?.rawValue }
     /// The event's fault or the backend's answer of a dead letter, or the reason of an expiry or a suppression: one line for
     /// people.
     public var detail: String?

@@ -62,7 +62,7 @@ package struct UnreachedList: Sendable {
     package mutating func entry(_ result: NotificationResult) -> Entry? {
         guard let user = result.user, result.outcome.standing != .repeated, isNews(user, .told) else { return nil }
         return entry(
-            user, result.outcome.rawValue, result.reason?.rawValue, result.status.map { "\($0)" }, result.detail,
+            user, result.outcome.rawValue, result.reasonName, result.status.map { "\($0)" }, result.detail,
             result.completedAt.text)
     }
 

@@ -112,7 +112,7 @@ extension ServiceState.Verdict {
         case .duplicate(let first): .duplicate(of: first)
         case .expired: .expired
         case .cancelled: .cancelled
-        case .suppressed(let suppression): .suppressed(suppression)
+        case .suppressed(let suppression): .suppressed(suppression.reason)
         case .dead(let reason): .deadLettered(reason)
         case .none, .retry: nil
         }

@@ -8,8 +8,12 @@ import HeraldTime
 /// an event that is not called: limits, breakers and holds see calls alone.
 extension Engine {
     /// Notes by what users can opt out of an event, and what recalls it.
+    @inline(__always)
     mutating func noteLastWord(_ slot: Int32, value: RawSpan) {
-        guard configuration.lastWord != nil else { return }
+        if configuration.lastWord != nil { noteIdentity(slot, value: value) }
+    }
+
+    private mutating func noteIdentity(_ slot: Int32, value: RawSpan) {
         let topic = Int(events[slot].requestTopic)
         let ofTopic = configuration.classes.indices.contains(topic) ? configuration.classes[topic] : .transactional
         let seed = configuration.hashSeed
@@ -27,8 +31,13 @@ extension Engine {
     /// Ends the next call by the user's word or a recall, or holds it while it is not known what the user has said last.
     ///
     /// False when it may begin.
+    @inline(__always)
     mutating func stopsForLastWord(_ slot: Int32, _ service: Int, now: Moment) -> Bool {
         guard let lastWord = configuration.lastWord else { return false }
+        return stops(slot, service, by: lastWord, now: now)
+    }
+
+    private mutating func stops(_ slot: Int32, _ service: Int, by lastWord: LastWord, now: Moment) -> Bool {
         // Before the word is looked up: a word that is applied in between must not be missed by a call that it makes due.
         let isHeld = isHeldForLastWord(slot, now: now)
         let suppression = lastWord.suppression(
@@ -48,11 +57,11 @@ extension Engine {
         events[slot].eventClass == .promotional && configuration.lastWord?.isBehind(now: now.monotonic) ?? false
     }
 
-    /// Appends why an event was suppressed.
+    /// Appends why an event was suppressed for a push service, which the service's verdict tells.
     func appendSuppression(
-        _ suppression: Suppression, of slot: borrowing Slot, to service: Int?, value: RawSpan,
-        _ detail: inout [UInt8]
+        of slot: borrowing Slot, at index: Int32, to service: Int, value: RawSpan, _ detail: inout [UInt8]
     ) {
+        guard case .suppressed(let suppression) = events.services[events.place(index, service)].verdict else { return }
         switch suppression {
         case .optedOut(let what):
             detail.append(contentsOf: "opted out of ".utf8)
@@ -60,8 +69,7 @@ extension Engine {
             case .all: detail.append(contentsOf: "all".utf8)
             case .promotional: detail.append(contentsOf: "promotional".utf8)
             case .pushService:
-                let name = service.map { configuration.decoder.pushServices.names[$0] } ?? ""
-                detail.append(contentsOf: "pns:\(name)".utf8)
+                detail.append(contentsOf: "pns:\(configuration.decoder.pushServices.names[service])".utf8)
             case .source:
                 detail.append(contentsOf: "source:".utf8)
                 slot.event.bytes(of: slot.event.source, value: value).withUnsafeBytes {

@@ -1,9 +1,9 @@
 import HeraldEvents
 
 /// Why an event is not called: by the user's word, or by a recall.
-public enum Suppression: Sendable, Equatable {
+enum Suppression: Sendable, Equatable {
     /// What the user has opted out of.
-    public enum OptedOut: Sendable, Equatable {
+    enum OptedOut: Sendable, Equatable {
         /// Of everything, of promotional events, of this push service, or of this source's promotional events.
         case all, promotional, pushService, source
     }

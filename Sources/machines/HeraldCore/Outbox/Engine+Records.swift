@@ -87,11 +87,11 @@ extension Engine {
         let slot = production.slot.index
         let first: Outcome? = if case .duplicate(let first) = final { first } else { nil }
         let reason: DeadLetterReason? = if case .deadLettered(let reason) = final { reason } else { nil }
-        let suppression: Suppression? = if case .suppressed(let suppression) = final { suppression } else { nil }
+        let suppression: SuppressionReason? = if case .suppressed(let reason) = final { reason } else { nil }
         let facts = ResultFacts(
             outcome: final.outcome, firstOutcome: first, pushService: service,
             status: production.status == 0 ? nil : production.status, reason: reason,
-            suppression: suppression?.reason, attempts: service == nil ? nil : production.attempts,
+            suppression: suppression, attempts: service == nil ? nil : production.attempts,
             firstAttemptAt: events[slot].firstAttemptAt,
             completedAt: production.decidedAt, omitted: omitted(from: slot, final.outcome, service))
         let backendID = configuration.keepsBackendIDs && final == .delivered ? backendID(slot, service) : nil
@@ -166,8 +166,8 @@ extension Engine {
             detail.append(contentsOf: failure.detail.utf8)
             return
         }
-        if case .result(.suppressed(let suppression), let service) = production.content {
-            appendSuppression(suppression, of: slot, to: service, value: value, &detail)
+        if case .result(.suppressed, let service?) = production.content {
+            appendSuppression(of: slot, at: production.slot.index, to: service, value: value, &detail)
             return
         }
         if production.isExpired {

@@ -52,7 +52,7 @@ public enum FinalOutcome: Sendable, Equatable {
     case duplicate(of: Outcome?)
     case expired
     case cancelled
-    case suppressed(Suppression)
+    case suppressed(SuppressionReason)
     case deadLettered(DeadLetterReason)
 
     /// The word for it in the result.

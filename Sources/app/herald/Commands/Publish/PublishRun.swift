@@ -194,7 +194,7 @@ struct PublishRun {
         let id = publication.event.id ?? publication.place.description
         let why: String? =
             if let result = entry.result {
-                [result.outcome.rawValue, result.reason?.rawValue, result.detail].compactMap(\.self).joined(
+                [result.outcome.rawValue, result.reasonName, result.detail].compactMap(\.self).joined(
                     separator: ": ")
             } else {
                 lastCall(of: publication, entry.pushService, since: began, stop)
