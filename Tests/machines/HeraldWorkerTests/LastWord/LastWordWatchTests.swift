@@ -63,7 +63,7 @@ struct LastWordWatchTests {
             watch.waitUntilRead()
             #expect(table.users == 1)
             #expect(table.recalls == 1)
-            #expect(table.currentAsOf == nil)
+            #expect(table.currentAsOf != nil)
             try write(#"{"optOut":["all"]}"#, of: "bob")
             try await wait { table.users == 2 }
             try write(nil, of: "ann")
@@ -103,7 +103,7 @@ struct LastWordWatchTests {
         }
         try await following {
             watch.waitUntilRead()
-            #expect(table.currentAsOf != nil)
+            #expect(table.currentAsOf == nil)
             let finding = try #require(watch.report.finding(now: SystemClock.monotonic()))
             #expect(finding.sentence.contains("herald topics apply"))
             for topic in ["preferences", "recalls"] { cluster.setError(ofTopic: topic, 0) }
