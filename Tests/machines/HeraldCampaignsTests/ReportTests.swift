@@ -136,7 +136,7 @@ struct ReportTests {
             result.omitted = pns == "gcm" ? ContentFields([.title, .badge]) : ContentFields(.title)
             report.add(result)
             #expect(
-                ResultRow.line(result, delimiter: ";").hasSuffix(pns == "gcm" ? ";title, badge\r\n" : ";title\r\n"))
+                ResultRow.line(result, delimiter: ";").hasSuffix(pns == "gcm" ? ";title badge\r\n" : ";title\r\n"))
         }
         #expect(
             CampaignWords.omissions(report) == [

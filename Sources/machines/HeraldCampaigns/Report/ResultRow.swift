@@ -16,7 +16,7 @@ package enum ResultRow {
             result.id, result.user, result.pushService, result.outcome.rawValue, result.reason?.rawValue,
             result.status.map { "\($0)" }, result.attempts.map { "\($0)" }, result.firstAttemptAt?.text,
             result.completedAt.text, "\(result.replays)", result.origin.description, result.detail,
-            result.omitted.words,
+            result.omitted.fields.map(\.rawValue).joined(separator: " "),
         ]
         return CSVText.line(cells.map { $0 ?? "" }, delimiter: delimiter)
     }
