@@ -200,7 +200,7 @@ struct ConsoleCampaignTests {
             let report = try await console.get("/api/campaigns/spring/report") { $0.json["state"] as? String == "done" }
             let people = try #require(report.json["people"] as? [String: Any], "\(report.text)")
             #expect(people["reached"] as? Int == 1 && people["notReached"] as? Int == 1, "\(report.text)")
-            #expect(report.text.contains(#"{"why":"dead-lettered","reason":"rejected","count":1}"#), "\(report.text)")
+            #expect(report.text.contains(#"{"why":"failed","reason":"rejected","count":1}"#), "\(report.text)")
             #expect(try await console.post("\(lists)/not-reached", as: .viewer).status == 403)
             let audit = "/api/audit?what=campaign.reveal"
             #expect(entries(try await console.get(audit)).isEmpty)
