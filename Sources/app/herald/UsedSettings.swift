@@ -22,7 +22,8 @@ struct UsedSettings: Sendable, ExpressibleByArrayLiteral {
 
     static func topics(_ names: String...) -> Self { Self(names.map { "topics.\($0)" }) }
     static let allTopics = topics(
-        "requests", "results", "retry", "deadLetter", "campaigns", "state", "audit", "feedback", "preferences", "recalls")
+        "requests", "results", "retry", "deadLetter", "campaigns", "state", "audit", "feedback", "preferences",
+        "recalls")
     /// The settings for finding out whether workers deliver.
     static let workers: Self = ["kafka.group", "admin.listen", "console.workers"]
 
@@ -50,7 +51,8 @@ struct UsedSettings: Sendable, ExpressibleByArrayLiteral {
     static let worker: Self =
         [
             "kafka", "topics.requests", "topics.results", "topics.retry", "topics.deadLetter", "topics.campaigns",
-            "topics.preferences", "topics.recalls", "topics.classes", "preferences", "backend.path", "backend.body", "backend.connections",
+            "topics.preferences", "topics.recalls", "topics.classes", "preferences", "backend.path", "backend.body",
+            "backend.connections",
         ] + backendClient + pushServices + ["delivery", "retry", "limits", "outages", "log", "admin", "traces"]
 
     static let feedback: Self =

@@ -41,7 +41,8 @@ package struct ForeignTopic: Sendable, Equatable {
 
     private static func isInternal(_ topic: String, _ own: Topics) -> Bool {
         [
-            own.results, own.feedback, own.deadLetter, own.campaigns, own.state, own.audit, own.preferences, own.recalls,
+            own.results, own.feedback, own.deadLetter, own.campaigns, own.state, own.audit, own.preferences,
+            own.recalls,
         ].contains(topic)
             || own.delay(ofTopic: topic) != nil
     }
