@@ -35,7 +35,7 @@ struct SettingsFileTests {
                 #"herald.yaml:11:21: topics.campaigns: "c c" is not allowed; allowed: 1 to 249 of A-Z a-z 0-9 . _ -, "#
                     + "not . or ..",
                 "herald.yaml:12:1: colour: unknown setting; allowed here: kafka, topics, backend, feedback, "
-                    + "delivery, retry, limits, outages, log, admin, console, traces",
+                    + "delivery, retry, limits, outages, preferences, log, admin, console, traces",
                 "environment HERALD_BACKEND_ULR: unknown setting; did you mean HERALD_BACKEND_URL?",
                 #"environment HERALD_RETRY_REPLAYS: "many" is not a whole number; allowed: 0 to 100"#,
                 #"flag --log-level: "loud" is unknown; allowed: error, warning, info, debug"#,
