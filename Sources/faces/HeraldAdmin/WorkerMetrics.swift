@@ -270,35 +270,29 @@ public enum WorkerMetrics {
 
     private static func words(
         _ name: String, _ kind: MetricDeclaration.Kind, unit: MetricDeclaration.Unit? = nil, _ help: String,
-        _ value: @escaping @Sendable (LastWordReport, MonotonicTime) -> Double
+        _ value: @escaping @Sendable (LastWordReport) -> Int
     ) -> Metric {
         Metric(name, kind, unit: unit, help) { source, writer in
-            guard let report = source.report.lastWord else { return }
-            writer.sample([], value(report, source.now.monotonic))
+            if let report = source.report.lastWord { writer.sample([], value(report)) }
         }
     }
 
     private static let lastWord: [Metric] = [
-        words(
+        Metric(
             "herald_preferences_age_seconds", .gauge, unit: .seconds,
             "How old what this worker knows of opt-outs and recalls may be; promotional events wait beyond "
                 + "preferences.maxLag."
-        ) { report, now in report.age(now: now).inSeconds },
-        words(
-            "herald_preferences_users", .gauge, "Users who have opted out of something."
-        ) { report, _ in
-            Double(report.users)
+        ) { source, writer in
+            guard let report = source.report.lastWord else { return }
+            writer.sample([], report.age(now: source.now.monotonic).inSeconds)
         },
+        words("herald_preferences_users", .gauge, "Users who have opted out of something.", \.users),
         words(
-            "herald_preferences_bytes", .gauge, unit: .bytes, "Memory that opt-outs and recalls take."
-        ) { report, _ in Double(report.bytes) },
+            "herald_preferences_bytes", .gauge, unit: .bytes, "Memory that opt-outs and recalls take.", \.bytes),
         words(
             "herald_preferences_broken", .counter,
-            "Broken records of the topics of opt-outs and recalls; none of them opts anybody in."
-        ) { report, _ in Double(report.broken) },
-        words("herald_recalls", .gauge, "Events and campaigns that are recalled.") { report, _ in
-            Double(report.recalls)
-        },
+            "Broken records of the topics of opt-outs and recalls; none of them opts anybody in.", \.broken),
+        words("herald_recalls", .gauge, "Events and campaigns that are recalled.", \.recalls),
     ]
 }
 
