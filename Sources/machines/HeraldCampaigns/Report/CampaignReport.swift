@@ -118,3 +118,20 @@ package struct CampaignReport: Sendable {
         return hasher.finalize()
     }
 }
+
+extension CampaignReport {
+    /// What delivered notifications lacked, such as `40 notifications were delivered without title (20 on apns, 20 on
+    /// gcm): …`.
+    package var omissions: [String] {
+        ContentField.allCases.compactMap { field in
+            guard let counts = omitted[field] else { return nil }
+            let parts = pushServices.compactMap { name in
+                counts[name].map { "\(CampaignWords.number($0)) on \(name)" }
+            }
+            let all = counts.values.reduce(0, +)
+            return "\(CampaignWords.counted(all, "notification")) \(all == 1 ? "was" : "were") delivered without "
+                + "\(field.rawValue) (\(parts.joined(separator: ", "))): backend.body was text, or the push service has no "
+                + "place for it."
+        }
+    }
+}

@@ -157,7 +157,7 @@ package struct ReportPage: Sendable {
 
     /// What notifications lacked, whatever the page says of their texts.
     private var omissions: String {
-        CampaignWords.omissions(report).map { "<p><strong>\(HTMLText.escaped($0))</strong></p>\n" }.joined()
+        report.omissions.map { "<p><strong>\(HTMLText.escaped($0))</strong></p>\n" }.joined()
     }
 
     /// The outcomes of each push service; nothing of one alone, or where they were not counted so.

@@ -173,18 +173,6 @@ package enum CampaignWords {
         return parts.map { "\($0.0) \(number($0.1))" }.joined(separator: "; ")
     }
 
-    /// What delivered notifications lacked, such as `40 notifications were delivered without title (20 on apns, 20 on
-    /// gcm): …`.
-    package static func omissions(_ report: CampaignReport) -> [String] {
-        ContentField.allCases.compactMap { field in
-            guard let counts = report.omitted[field] else { return nil }
-            let parts = report.pushServices.compactMap { name in counts[name].map { "\(number($0)) on \(name)" } }
-            let all = counts.values.reduce(0, +)
-            return "\(counted(all, "notification")) \(all == 1 ? "was" : "were") delivered without \(field.rawValue) "
-                + "(\(parts.joined(separator: ", "))): backend.body was text, or the push service has no place for it."
-        }
-    }
-
     /// What to say of people without an outcome, so many; `nil` when none of them can be notified any more.
     package static func stillNotified(_ count: Int, _ status: CampaignStatus) -> String? {
         guard count > 0, status.mayNotify else { return nil }

@@ -138,7 +138,7 @@ struct EngineLastWordTests {
         #expect(harness.calls.count == 1)
     }
 
-    @Test("is asked immediately before each call: a quick retry and a waiting call end by what was said meanwhile")
+    @Test("is asked before each call: a quick retry and a waiting call end by what was said meanwhile")
     func meanwhile() {
         let harness = harness { $0.maxInFlight = 1 }
         harness.event("ann")

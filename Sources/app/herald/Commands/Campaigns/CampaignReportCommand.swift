@@ -109,7 +109,7 @@ private struct CampaignReportRun {
             }
         }
         if let feedback { console.remark(CampaignWords.sentence(feedback, taken: report.count.delivered)) }
-        for sentence in CampaignWords.omissions(report) { console.remark(SafeText.escaped(sentence)) }
+        for sentence in report.omissions { console.remark(SafeText.escaped(sentence)) }
         if deletedCount > 0 {
             console.remark(
                 "\(TopicsTool.counted(Int(deletedCount), "result")), of this campaign or others, were deleted by the topic's "

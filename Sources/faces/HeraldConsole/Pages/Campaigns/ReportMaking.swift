@@ -124,7 +124,7 @@ struct ReportMaking: Sendable {
             "reached": .integer(report.people.reached), "notReached": .integer(list.count), "causes": .array(causes),
             "unpublished": .integer(status.recipientsLeft),
             "stillNotified": .text(CampaignWords.stillNotified(list.unsettled, status)),
-            "omitted": .words(CampaignWords.omissions(report)),
+            "omitted": .words(report.omissions),
         ]
     }
 }
