@@ -206,8 +206,8 @@ function waiting(answer, campaign) {
 }
 
 /** What to do about a campaign that Herald has paused, because its notifications fail. */
-function byFailures({ name, publishedAll, publisher }) {
-  const alive = publisher?.alive;
+function byFailures({ name, publishedAll, publisher: its }) {
+  const alive = its?.alive;
   const failures = h('a', { href: link('/failures', { where: `campaign = '${name}'` }) }, 'their dead letters');
   const again = h('a', { href: link('/campaigns', { new: name }) }, 'start it again');
   return h('div', { class: 'advice' }, h('p', {}, 'Herald has paused it, because too many of its notifications fail. What to do:'), h('ol', {},
