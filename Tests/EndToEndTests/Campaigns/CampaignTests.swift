@@ -127,11 +127,11 @@ struct CampaignTests {
                     #expect((detail[member] as? NSObject)?.isEqual(value) ?? false, "\(name): \(member)")
                 }
                 let cells = table.output.split(separator: "\n").first { $0.hasPrefix("\(name) ") }?
-                    .split(separator: " ").prefix(9).map(String.init)
+                    .split(separator: " ").prefix(10).map(String.init)
                 #expect(
                     cells == [
                         name, wanted.state, name == "replayed" ? "20" : "30", "\(wanted.delivered)", "\(wanted.failed)",
-                        "0", "0", "\(wanted.open)", "\(wanted.unpublished)",
+                        "0", "0", "0", "\(wanted.open)", "\(wanted.unpublished)",
                     ], "\(table.output)")
             }
         }
@@ -140,7 +140,7 @@ struct CampaignTests {
     private static func outcomes(delivered: Int, failed: Int, recovered: Int = 0) -> [String: Int] {
         [
             "delivered": delivered, "failed": failed, "expired": 0, "cancelled": 0, "recovered": recovered,
-            "duplicate": 0,
+            "duplicate": 0, "suppressed": 0,
         ]
     }
 
