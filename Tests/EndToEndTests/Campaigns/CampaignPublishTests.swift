@@ -117,7 +117,8 @@ struct CampaignPublishTests {
         let last = try fixture.startTool(words + ["-o", "jsonl"])
         #expect(try await last.waitForExit(within: 180) == 0, "\(last.output)")
         #expect(last.output.contains(#""end":"complete","recipients":\#(count),"published":\#(count)"#), "\(last.tail)")
-        #expect(last.output.contains(#""delivered":\#(count),"failed":0,"expired":0,"cancelled":0,"suppressed":0,"open":0"#))
+        let outcomes = #""delivered":\#(count),"failed":0,"expired":0,"cancelled":0,"suppressed":0,"open":0"#
+        #expect(last.output.contains(outcomes))
         #expect(fixture.isEachCalledOnce(count), "\(fixture.callCounts)")
         try await fixture.catchUp()
         let counts = fixture.publishedCounts()
