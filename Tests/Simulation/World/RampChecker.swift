@@ -87,8 +87,9 @@ struct RampChecker {
         let count = service == nil ? events[index].services.count : 1
         steps[events[index].step].known += count
         switch result.outcome {
-        case .delivered, .duplicate: break
-        case .deadLettered, .expired, .cancelled, .suppressed: steps[events[index].step].failed += count
+        // Whoever has opted out, or whose event was recalled, is dealt with.
+        case .delivered, .duplicate, .suppressed: break
+        case .deadLettered, .expired, .cancelled: steps[events[index].step].failed += count
         }
         events[index].services.removeAll { service == nil || $0 == service }
         if events[index].services.isEmpty { events.remove(at: index) }
