@@ -44,7 +44,7 @@ struct PublishOutput {
             values(entry.publication) + [
                 .string(Self.requestedName(entry)), .string(result?.outcome.rawValue ?? "pending"),
                 result?.status.map(JSONValue.integer) ?? .null,
-                result?.reason.map { JSONValue.string($0.rawValue) } ?? .null,
+                result?.reasonName.map(JSONValue.string) ?? .null,
                 result?.attempts.map(JSONValue.integer) ?? .null, .text(result?.firstOutcome?.rawValue),
                 .text(result.flatMap { $0.omitted.isEmpty ? nil : $0.omitted.words }), .text(result?.detail),
             ])
