@@ -28,8 +28,9 @@ struct EventTable: ~Copyable, Sendable {
     private(set) var waitingCount = 0
     /// The number of settled events that are left out of transactions for a while.
     private(set) var refusedCount = 0
-    /// The number of events of which a record was refused for its own sake, also while they are tried again.
-    private var culpritCount = 0
+    /// How many events wait because the topic of a place refuses a record for its own sake, from the first refusal until
+    /// they are durable.
+    private(set) var culprits: [Int: Int] = [:]
     private(set) var bytes = 0
     /// The same by the class of the sources: all retries, and each request topic.
     private(set) var bytesByClass = [0]
@@ -261,7 +262,7 @@ extension EventTable {
         slots[place].failures.removeAll(keepingCapacity: true)
         slots[place].open = PushServiceSet()
         slots[place].callsOut = 0
-        if slots[place].refusals > 0 { culpritCount -= 1 }
+        if slots[place].refusals > 0 { countCulprit(of: slots[place].refusingTopic, -1) }
         slots[place].refusals = 0
         bytes -= slots[place].bytes
         bytesByClass[Int(slots[place].callClass)] -= slots[place].bytes
@@ -337,20 +338,25 @@ extension EventTable {
     }
 
     /// Sets the place of the topic that refused its record.
-    mutating func setRefusing(_ slot: Int32, _ topic: Int) { slots[Int(slot)].refusingTopic = topic }
+    mutating func setRefusing(_ slot: Int32, _ topic: Int) {
+        let place = Int(slot)
+        if slots[place].refusals > 0 {
+            countCulprit(of: slots[place].refusingTopic, -1)
+            countCulprit(of: topic, 1)
+        }
+        slots[place].refusingTopic = topic
+    }
 
     /// Counts a refusal for the event's own sake; returns the number of refusals.
     mutating func countRefusal(_ slot: Int32) -> Int64 {
-        if slots[Int(slot)].refusals == 0 { culpritCount += 1 }
+        if slots[Int(slot)].refusals == 0 { countCulprit(of: slots[Int(slot)].refusingTopic, 1) }
         slots[Int(slot)].refusals += 1
         return slots[Int(slot)].refusals
     }
 
-    /// How many events wait because the topic of a place refuses a record for its own sake, from the first refusal until
-    /// they are durable.
-    var culprits: [Int: Int] {
-        guard culpritCount > 0 else { return [:] }
-        return slots.filter { $0.refusals > 0 }.reduce(into: [:]) { $0[$1.refusingTopic, default: 0] += 1 }
+    private mutating func countCulprit(of topic: Int, _ change: Int) {
+        let count = culprits[topic, default: 0] + change
+        culprits[topic] = count == 0 ? nil : count
     }
 
     /// Tries an event with a refused record again.

@@ -187,5 +187,6 @@ struct EngineTooLargeTests {
         _ = harness.takeOthers()
         harness.pass(.milliseconds(500))
         #expect(harness.takeOthers() == [.notice(.gaveUp(events: 1)), .unassign])
+        #expect(harness.engine.refusedEvents.isEmpty)
     }
 }
