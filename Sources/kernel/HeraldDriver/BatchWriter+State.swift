@@ -23,6 +23,8 @@ extension BatchWriter {
         package var error: KafkaError
         /// Whether another attempt would meet it again.
         package var isFinal: Bool
+        /// Whether the broker may have made the commit: the abort only shows whether another process has the name.
+        package var isInDoubt = false
     }
 
     /// The progress of a batch.
@@ -70,6 +72,7 @@ extension BatchWriter {
             .init([.committing], "acknowledged", [.ready]),
             .init([.committing], "failed for now: asked again after a pause", [.committing]),
             .init([.committing], "a record was not delivered, or never will be: nothing was asked for", [.aborting]),
+            .init([.committing], "in doubt: an abort shows whether the name is still its own", [.aborting]),
             .init([.aborting], "failed for now: asked again after a pause", [.aborting]),
             .init([.aborting], "acknowledged, and another attempt may succeed", [.pausing]),
             .init([.aborting, .pausing], "acknowledged, and none may: the batch is refused", [.ready]),

@@ -264,16 +264,21 @@ package struct BatchWriter: Sendable {
         // error the broker may have been asked, and have made it, whatever the client reports then: an abort that
         // succeeds is no proof.
         let cause = attempt.undelivered ?? error
-        guard error.isAbortable, attempt.undelivered != nil || cause.isLasting else { return lose(.inDoubt(error)) }
+        guard attempt.undelivered != nil || cause.isLasting, error.isAbortable else {
+            // Kafka answers one that it is just fencing with an internal error: to claim the name then would take it back.
+            return abort(attempt, Cause(error: error, isFinal: true, isInDoubt: true), now: now)
+        }
         // A forbidden topic is refused before any record: then only the commit reports it.
         let final = cause.isLasting ? cause : error.isLasting ? error : nil
         abort(attempt, Cause(error: final ?? cause, isFinal: final != nil), now: now)
     }
 
-    /// Ends a transaction for which no commit was requested.
+    /// Ends a transaction for which no commit was requested, or asks whether it is still its own.
     private mutating func abort(_ attempt: Attempt, _ cause: Cause, now: MonotonicTime) {
         if cause.error.kind == .fenced { return lose(fenced(now: now)) }
-        guard !cause.error.isFatal else { return lose(.inDoubt(cause.error)) }
+        guard !cause.error.isFatal, !cause.isInDoubt || cause.error.isAbortable else {
+            return lose(.inDoubt(cause.error))
+        }
         state.become(.aborting(attempt, cause, askAgain: nil))
         actions.append(.abort)
     }
@@ -283,6 +288,7 @@ package struct BatchWriter: Sendable {
         attempt.cause = error ?? cause.error
         if let error {
             if case .fatal(isFenced: true) = outcome { return lose(fenced(now: now)) }
+            if cause.isInDoubt { return askAgain(attempt, cause, outcome, now: now) }
             if outcome == .failedForNow {
                 guard goesOn(attempt, error, now: now) else { return lose(.unreachable(error)) }
                 return state.become(
@@ -294,12 +300,26 @@ package struct BatchWriter: Sendable {
                 return lose(.inDoubt(error))
             }
         }
+        if cause.isInDoubt { return lose(.inDoubt(cause.error)) }
         if cause.isFinal { return refuse(cause.error) }
         attempt.cause = cause.error
         guard goesOn(attempt, cause.error, now: now) else { return fail(cause.error) }
         let end = now.advanced(by: attempt.pause)
         attempt.pause = min(2 * attempt.pause, Self.longestPause)
         state.become(.pausing(attempt, until: end))
+    }
+
+    /// Asks some times more whether the name is still its own, while the broker does not say it.
+    private mutating func askAgain(
+        _ attempt: Attempt, _ cause: Cause, _ outcome: TransactionOutcome, now: MonotonicTime
+    ) {
+        guard outcome == .abortable, attempt.pause < Self.longestPause, !hasGivenUp else {
+            return lose(.inDoubt(cause.error))
+        }
+        var attempt = attempt
+        let end = now.advanced(by: attempt.pause)
+        attempt.pause = 2 * attempt.pause
+        state.become(.aborting(attempt, cause, askAgain: end))
     }
 
     /// Whether another attempt follows; reports it.

@@ -1159,6 +1159,13 @@ MUTANTS = [
         "        guard let error, outcome != .failedForNow else {",
     ),
     Mutant(
+        "the name is claimed back from whoever's claim has failed a commit",
+        "BatchWriter.swift",
+        "            return abort(attempt, Cause(error: error, isFinal: true, isInDoubt: true), now: now)\n",
+        "            return lose(.inDoubt(error))\n",
+        scenario=f"{PUBLISHERS}",
+    ),
+    Mutant(
         "a batch that was aborted counts as written",
         "BatchWriter.swift",
         "        state.become(.pausing(attempt, until: end))\n",

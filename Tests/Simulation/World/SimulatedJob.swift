@@ -31,12 +31,14 @@ struct JobRun {
         (isRunning, isStopping, isBusy) = (true, false, false)
         frozenUntil = nil
         reports = []
-        (formerClaims, lateClaims, openSince, hasLostName) = (0, 0, nil, false)
+        (formerClaims, lateClaims, openSince, hasLostName, hasHiddenFence) = (0, 0, nil, false, false)
         nextTick.at = .max
     }
 
     /// Another process has claimed its name, for certain: no transaction of its own was open for too long.
     private(set) var hasLostName = false
+    /// Its epoch is over, which no call has said since.
+    fileprivate(set) var hasHiddenFence = false
     /// The moment since which the broker may have had a transaction open.
     private var openSince: Int64?
     /// Its last moment with a transaction.
@@ -53,6 +55,7 @@ struct JobRun {
 
     fileprivate mutating func report(_ report: TransactionReport, now: Int64) {
         lastWrite = now
+        if case .aborted = report { hasHiddenFence = false }
         switch report {
         case .ready(let late):
             let all = late + formerClaims
@@ -227,6 +230,7 @@ extension SimulatedJob {
     /// Claims the name with another producer; claims of former ones may still arrive.
     private func claim() {
         run.question += 1
+        if run.hasHiddenFence { misuse("it claims its name, and has not asked who has it") }
         beginsAnew()
         produced = []
         if client.epoch == nil { run.formerClaims += client.claims.unansweredCount }
@@ -268,6 +272,8 @@ extension SimulatedJob {
 
     /// The fence shows in the next transactional call.
     func noteFence() {}
+
+    func noteHiddenFence() { run.hasHiddenFence = true }
 }
 
 extension Simulation {

@@ -11,7 +11,7 @@ package enum Stream: Int, CaseIterable {
 
     // Faults of single requests and records.
     case lostMessage, lostAcknowledgement, abortableError, fatalError, outOfStep, forgottenEnd, lateRequest
-    case refusedRecord, fullQueue, unknownLimit, batch
+    case hiddenFence, refusedRecord, fullQueue, unknownLimit, batch
 
     // Durations, and the order of the broker's looks.
     case travel, answer, rebalance, unassignment, producer, callTimeout, retry, expiry, marker, take, unforwarded

@@ -81,6 +81,8 @@ protocol TransactionalProcess: AnyObject {
     func acknowledge(_ id: ProductionID, _ error: KafkaError?)
     /// Notes that another process has the producer's name, and the client library knows it.
     func noteFence()
+    /// Notes that another process has the producer's name, and no call has said so.
+    func noteHiddenFence()
     /// Whether brokers refuse a record because of its content.
     func isInvalid(_ record: LogRecord) -> Bool
 }
@@ -112,6 +114,7 @@ extension TransactionalProcess {
     }
 
     func isInvalid(_ record: LogRecord) -> Bool { false }
+    func noteHiddenFence() {}
 
     private func begin(_ operation: TransactionClient.Operation) {
         if let other = client.operation { misuse("\(operation) while \(other) is under way") }
@@ -347,6 +350,12 @@ extension TransactionalProcess {
 
     private func replied(_ reply: Reply) {
         switch (client.operation, reply) {
+        // A broker that is just fencing a producer answers its commit with an internal error.
+        case (.commit, .fenced) where process.isJob && chance[.hiddenFence].below(3) == 0:
+            log("an internal error hides the fence")
+            noteHiddenFence()
+            client.mustAbort = true
+            conclude(.abortable)
         case (_, .fenced):
             client.isFenced = true
             conclude(.fatal(isFenced: true))

@@ -57,7 +57,43 @@ struct BatchWriterTests {
     func doubt() {
         var script = Script.committing()
         script.committed(KafkaError(code: 59, isAbortable: true))
-        #expect(script.take() == [] && script.events == ["lost: in doubt"])
+        #expect(script.take() == ["abort"] && script.events == [])
+        script.report(.transaction(.aborted(nil, .acknowledged)))
+        #expect(script.events == ["lost: in doubt"], "an abort that succeeds is no proof")
+    }
+
+    @Test("A commit in doubt because another process has the name is lost to it: the name is not claimed back")
+    func hiddenFence() {
+        let unknown = KafkaError(code: -1, isAbortable: true)
+        let fence = KafkaError(code: KafkaError.Code.fenced, isFatal: true)
+        var script = Script.committing()
+        script.committed(unknown)
+        #expect(script.take() == ["abort"])
+        script.report(.transaction(.aborted(unknown, .abortable)))
+        #expect(script.take() == [] && script.events == [], "the broker is still fencing it")
+        script.pass(100)
+        #expect(script.take() == ["abort"])
+        script.report(.transaction(.aborted(fence, fence.outcome)))
+        #expect(script.events == ["lost: fenced"])
+    }
+
+    @Test("A commit in doubt stays that when no broker says whose the name is")
+    func doubtRemains() {
+        let unknown = KafkaError(code: -1, isAbortable: true)
+        var script = Script.committing()
+        script.committed(unknown)
+        for pause: Int64 in [100, 200, 400, 800, 1_600] {
+            #expect(script.take() == ["abort"])
+            script.report(.transaction(.aborted(unknown, .abortable)))
+            script.pass(pause)
+        }
+        #expect(script.take() == ["abort"] && script.events == [])
+        script.report(.transaction(.aborted(unknown, .abortable)))
+        #expect(script.events == ["lost: in doubt"])
+        script = .committing()
+        script.committed(unknown)
+        script.report(.transaction(.aborted(.timeOut, .failedForNow)))
+        #expect(script.events == ["lost: in doubt"])
     }
 
     @Test("An undelivered record aborts the transaction, and the same batch is written again")
