@@ -68,13 +68,29 @@ public struct NotificationEvent: Equatable, Sendable {
 
     /// The record's value, after every rule was checked as Herald will check it.
     public func encoded(checkedWith decoder: RecordDecoder = RecordDecoder()) throws(DecodingFailure) -> [UInt8] {
-        let output = json
         var event = DecodedEvent()
+        return try encoded(checkedWith: decoder, into: &event)
+    }
+
+    /// The same, and what was decoded of it.
+    package func encoded(
+        checkedWith decoder: RecordDecoder, into event: inout DecodedEvent
+    ) throws(DecodingFailure) -> [UInt8] {
+        let output = json
         let failure = decoder.decode(
             topicKind: .request, topic: "unpublished", partition: 0, offset: 0, value: output.span.bytes,
             headers: HeaderList(), into: &event)
         if let failure { throw failure }
         return output
+    }
+
+    /// The parts that it has beside its message.
+    package var contentFields: ContentFields {
+        ContentFields(
+            [
+                (ContentField.title, title != nil), (.link, link != nil), (.image, image != nil),
+                (.data, !data.isEmpty), (.badge, badge != nil), (.sound, sound != nil), (.category, category != nil),
+            ].filter(\.1).map(\.0))
     }
 
     /// The record's value, unchecked.

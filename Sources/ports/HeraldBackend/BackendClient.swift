@@ -1,5 +1,6 @@
 public import HeraldEvents
 internal import HeraldHTTP
+internal import HeraldText
 
 /// The notification backend for Swift services and tools.
 ///
@@ -41,12 +42,7 @@ public final class BackendClient: Sendable {
     public func send(
         _ pushService: String, to user: String, message: String, idempotencyKey: String
     ) async throws -> CallResult {
-        try NotificationRules.check(
-            pushService: pushService, user: user, configuration.users, message: message,
-            idempotencyKey: idempotencyKey)
-        return try await thread.call(
-            .notification(pushService: pushService, user: user, message: message, idempotencyKey: idempotencyKey)
-        ).result.hiding(message, as: "(the message)")
+        try await send([pushService], to: user, message: message, idempotencyKey: idempotencyKey)[0].answer
     }
 
     /// Sends a message to a user's devices on several push services at once, none waiting for another.
@@ -56,19 +52,48 @@ public final class BackendClient: Sendable {
     public func send(
         _ pushServices: [String], to user: String, message: String, idempotencyKey: String
     ) async throws -> [ServiceAnswer] {
+        try await send(
+            NotificationEvent(user: user, message: message, pushServices: pushServices), idempotencyKey: idempotencyKey)
+    }
+
+    /// Sends a notification with title, link, picture and the like to its push services at once, none waiting for another.
+    ///
+    /// What the backend's body or the push service has no place for is left out. The event's id, source, campaign and
+    /// moments are not used.
+    ///
+    /// - Returns: what became of each call, in the order of the push services; a repeated one is sent once.
+    /// - Throws: as the one for a single push service; nothing is sent when one argument is invalid.
+    public func send(_ notification: NotificationEvent, idempotencyKey: String) async throws -> [ServiceAnswer] {
         var unique: [String] = []
-        for pushService in pushServices where !unique.contains(pushService) {
+        for pushService in notification.pushServices where !unique.contains(pushService) {
             try NotificationRules.check(
-                pushService: pushService, user: user, configuration.users, message: message,
+                pushService: pushService, user: notification.user, configuration.users, message: notification.message,
                 idempotencyKey: idempotencyKey)
             unique.append(pushService)
         }
-        return try await withThrowingTaskGroup(of: (Int, ServiceAnswer).self) { group in
+        var content = notification
+        (content.id, content.source, content.campaign, content.time) = (nil, nil, nil, nil)
+        (content.expiresAt, content.notBefore, content.pushServices) = (nil, nil, unique)
+        var decoded = DecodedEvent()
+        var value: [UInt8] = []
+        if content != NotificationEvent(user: content.user, message: content.message, pushServices: unique) {
+            let decoder = RecordDecoder(pushServices: try PushServices(names: unique), users: configuration.users)
+            do throws(DecodingFailure) {
+                value = try content.encoded(checkedWith: decoder, into: &decoded)
+            } catch {
+                throw InvalidArgument(error.detail)
+            }
+        }
+        let event = DecodedEvent(
+            id: idempotencyKey, user: content.user, message: content.message, contentOf: decoded)
+        let texts = [("message", content.message)] + content.texts
+        return try await withThrowingTaskGroup(of: (Int, ServiceAnswer).self) { [value] group in
             for (index, pushService) in unique.enumerated() {
-                group.addTask {
-                    let answer = try await self.send(
-                        pushService, to: user, message: message, idempotencyKey: idempotencyKey)
-                    return (index, ServiceAnswer(pushService: pushService, answer: answer))
+                group.addTask { [thread] in
+                    let answer = try await thread.call(.notification(pushService: pushService, event, value: value))
+                        .result
+                    let shown = texts.reduce(answer) { $0.hiding($1.1, as: "(the \($1.0))") }
+                    return (index, ServiceAnswer(pushService: pushService, answer: shown))
                 }
             }
             var answers: [(Int, ServiceAnswer)] = []
@@ -133,5 +158,13 @@ public enum BackendClientError: Error, Hashable, Sendable, CustomStringConvertib
                 .joined(separator: ": ")
         case .unexpected(let request, let reason): "\(request): \(reason)"
         }
+    }
+}
+
+extension NotificationEvent {
+    /// The texts beside the message by their fields' names.
+    fileprivate var texts: [(String, String)] {
+        [("title", title), ("link", link), ("image", image)].compactMap { name, text in text.map { (name, $0) } }
+            + data.values.map { ("data", $0) }
     }
 }

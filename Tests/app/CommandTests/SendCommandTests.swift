@@ -51,6 +51,31 @@ struct SendCommandTests {
         #expect(!"\(sent) \(registered)".contains("canary"))
     }
 
+    @Test("send has publish's options beside the message, and warns of what does not arrive")
+    func content() async throws {
+        let (asked, called) = (Guarded<[String]>([]), Guarded<[String]>([]))
+        let endpoint = try server(asked, 200, #"{"access_token":"t-0","token_type":"Bearer","expires_in":60}"#)
+        defer { endpoint.stop() }
+        let backend = try server(called, 200, "")
+        defer { backend.stop() }
+        var environment = environment(backend: backend.origin, tokenURL: endpoint.origin)
+        let words = [
+            "send", "--user", "bob", "--pns", "apns", "--message", "is here", "--title", "Your parcel", "--data", "a=b",
+        ]
+        let plain = try await HeraldProgram.run(words, environment: environment)
+        #expect(plain.status == 0, "\(plain.error)")
+        #expect(plain.error.contains("warning: title, data do not reach apns: backend.body is text"), "\(plain.error)")
+        environment["HERALD_BACKEND_BODY"] = "object"
+        let whole = try await HeraldProgram.run(words, environment: environment)
+        #expect(whole.status == 0 && !whole.error.contains("warning"), "\(whole.error)")
+        let call = try #require(called.withLock { $0.last })
+        #expect(call.contains(#""title":"Your parcel""#) && call.contains(#"{"a":"b"}"#), "\(call)")
+        let mistake = try await HeraldProgram.run(words + ["--link", "no url"], environment: environment)
+        #expect(mistake.status == 2 && mistake.error.contains("link"), "\(mistake.error)")
+        let greeting = try await HeraldProgram.run(["send", "--self", "--title", "x"], environment: environment)
+        #expect(greeting.status == 2 && greeting.error.contains("--self goes without --title"), "\(greeting.error)")
+    }
+
     @Test("Without a token nothing is called: exit 1 when the endpoint refuses, 5 when it cannot be reached")
     func noToken() async throws {
         let (asked, called) = (Guarded<[String]>([]), Guarded<[String]>([]))

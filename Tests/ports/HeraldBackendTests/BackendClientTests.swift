@@ -24,6 +24,26 @@ struct BackendClientTests {
         await client.close()
     }
 
+    @Test("What a notification has beside its message is sent where the body has a place for it")
+    func content() async throws {
+        let backend = try FakeBackend { _, _ in FakeBackend.answer(400, "no such title: Your parcel") }
+        defer { backend.stop() }
+        let client = try backend.client(.object)
+        var event = NotificationEvent(user: "bob", message: "is here", pushServices: ["apns", "apns"])
+        (event.title, event.link, event.badge) = ("Your parcel", "shop://orders/17", 3)
+        event.data = ["order": "17"]
+        let answers = try await client.send(event, idempotencyKey: "7")
+        #expect(answers.map(\.answer.detail) == ["no such title: (the title)"])
+        #expect(backend.requests.count == 1 && backend.requests[0].contains("Idempotency-Key: 7:bob:apns\r\n"))
+        for part in [#""title":"Your parcel""#, #""link":"shop://orders/17""#, #""badge":3"#, #"{"order":"17"}"#] {
+            #expect(backend.requests[0].contains(part), "\(backend.requests)")
+        }
+        event.link = "no url"
+        await #expect(throws: InvalidArgument.self) { try await client.send(event, idempotencyKey: "7") }
+        #expect(backend.requests.count == 1)
+        await client.close()
+    }
+
     @Test("A greeting to one's own devices has neither query nor body")
     func sendToSelf() async throws {
         let backend = try FakeBackend { _, _ in FakeBackend.answer(200) }

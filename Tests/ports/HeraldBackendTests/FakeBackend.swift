@@ -40,13 +40,13 @@ final class FakeBackend: Sendable {
 
     func stop() { server.stop() }
 
-    func client(timeout: Duration = .seconds(20)) throws -> BackendClient {
-        try BackendClient(configuration(timeout: timeout))
+    func client(_ body: HTTPBody = .text, timeout: Duration = .seconds(20)) throws -> BackendClient {
+        try BackendClient(configuration(body, timeout: timeout))
     }
 
-    func configuration(timeout: Duration = .seconds(20)) throws -> BackendConfiguration {
+    func configuration(_ body: HTTPBody = .text, timeout: Duration = .seconds(20)) throws -> BackendConfiguration {
         try BackendConfiguration(
-            url: server.origin, timeout: timeout, connectionLimit: 4,
+            HTTPTarget(body: body), url: server.origin, timeout: timeout, connectionLimit: 4,
             credentials: .basic(username: "alice", password: Secret("alice")))
     }
 

@@ -23,6 +23,13 @@ enum ContentOptions {
     ).withForeignNames
     static let all: [any DeclaredOption] = [title, link, image, data, badge, sound, category]
 
+    /// Gives an event what the options say.
+    static func add(to event: inout NotificationEvent, _ parsed: ParsedCommand) throws {
+        (event.title, event.link, event.image) = (parsed[title], parsed[link], parsed[image])
+        (event.badge, event.sound, event.category) = (parsed[badge], parsed[sound], parsed[category])
+        event.data = try data(parsed)
+    }
+
     /// The members of data by their names; one that is given twice is refused.
     static func data(_ parsed: ParsedCommand) throws -> [String: String] {
         var members: [String: String] = [:]

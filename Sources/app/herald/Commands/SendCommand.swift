@@ -1,4 +1,5 @@
 import HeraldBackend
+import HeraldCampaigns
 import HeraldCommandLine
 import HeraldEvents
 import HeraldHTTP
@@ -20,9 +21,12 @@ enum SendCommand: HeraldCommand {
         details:
             "It calls all push services at once and shows each status. The exit status is 0 if all accepted the "
             + "message, 3 if some did, 1 if none did, 5 if the backend could not be reached.",
-        options: [user, pushServices, message, id, toSelf, OutputFormat.option],
+        options: [user, pushServices, message] + ContentOptions.all + [id, toSelf, OutputFormat.option],
         examples: [
             .init("herald send --user alice --pns apns,gcm --message 'Hi'", "Notify a user."),
+            .init(
+                "herald send --user alice --pns apns --title 'Your parcel' --message 'is here' --link shop://orders/17",
+                "See on a phone what an app makes of it."),
             .init("herald send --self", "Notify your own devices."),
         ])
     static let usedSettings: UsedSettings = .backendClient + ["backend.path", "backend.body"] + .pushServices
@@ -32,8 +36,9 @@ enum SendCommand: HeraldCommand {
         let parsed = invocation.parsed
         let isToSelf = parsed[toSelf]
         if isToSelf {
-            guard parsed[user] == nil, parsed[pushServices] == nil, parsed[message] == nil else {
-                throw parsed.mistake("--self goes without --user, --pns and --message")
+            let others: [any DeclaredOption] = [user, pushServices, message] + ContentOptions.all
+            if let other = others.first(where: parsed.has)?.declaration {
+                throw parsed.mistake("--self goes without --\(other.name)")
             }
             guard !settings.target.registersUsers else {
                 throw parsed.mistake("--self is for a backend of kind http; name the --user")
@@ -41,13 +46,18 @@ enum SendCommand: HeraldCommand {
         } else if parsed[user] == nil || parsed[pushServices] == nil || parsed[message] == nil {
             throw parsed.mistake("--user, --pns and --message are needed, or --self")
         }
-        let services = try settings.pushServices(parsed[pushServices] ?? [], of: "pns", in: parsed)
+        var event = NotificationEvent(
+            user: parsed[user] ?? "", message: parsed[message] ?? "",
+            pushServices: try settings.pushServices(parsed[pushServices] ?? [], of: "pns", in: parsed))
+        try ContentOptions.add(to: &event, parsed)
         let id = parsed[id] ?? "send-\(String(UInt64.random(in: .min ... .max), radix: 36))"
-        let answers = try await settings.withBackendClient(connectionLimit: 64) { client in
+        for warning in settings.contentReach.warnings(event.contentFields, to: event.pushServices) {
+            invocation.console.complain("warning: \(warning)")
+        }
+        let answers = try await settings.withBackendClient(connectionLimit: 64) { [event] client in
             do {
                 if isToSelf { return [ServiceAnswer(pushService: "all", answer: try await client.sendToSelf())] }
-                return try await client.send(
-                    services, to: parsed[user] ?? "", message: parsed[message] ?? "", idempotencyKey: id)
+                return try await client.send(event, idempotencyKey: id)
             } catch let mistake as InvalidArgument {
                 throw parsed.mistake("\(mistake)")
             } catch BackendClientError.noToken(let trouble) {

@@ -74,7 +74,10 @@ public struct DecodedEvent: Sendable {
     public init() {}
 
     /// An event with only the fields that a call needs, owning all of its bytes.
-    package init(id: String, user: String, message: String) {
+    ///
+    /// - Parameter other: the event in whose value ``content`` is; `nil` without any.
+    package init(id: String, user: String, message: String, contentOf other: DecodedEvent? = nil) {
+        if let other { (content, contentStart) = (other.content, other.contentStart) }
         self.id = keep(Array(id.utf8).span.bytes)
         self.user = keep(Array(user.utf8).span.bytes)
         self.message = keep(Array(message.utf8).span.bytes)

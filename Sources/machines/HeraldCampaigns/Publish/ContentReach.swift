@@ -19,7 +19,7 @@ package struct ContentReach: Sendable {
     }
 
     /// What people should know of it before a start, in sentences.
-    func warnings(_ fields: ContentFields, to pushServices: [String]) -> [String] {
+    package func warnings(_ fields: ContentFields, to pushServices: [String]) -> [String] {
         guard !fields.isEmpty else { return [] }
         let isOne = fields.fields.count == 1
         guard carried != nil else {

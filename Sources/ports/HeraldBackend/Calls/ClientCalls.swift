@@ -101,11 +101,10 @@ struct ClientCalls {
         table[token]?.deadline = deadline
         table[token]?.revision = access.revision
         switch request {
-        case .notification(let pushService, let user, let message, let idempotencyKey):
+        case .notification(let pushService, let event, let value):
             calls.send(
                 TargetCall(token: token, pushService: Array(pushService.utf8), now: SystemClock.wall()),
-                of: DecodedEvent(id: idempotencyKey, user: user, message: message), value: [UInt8]().span.bytes,
-                deadline: deadline, now: now)
+                of: event, value: value.span.bytes, deadline: deadline, now: now)
         case .other(let method, let target, let json):
             calls.request(token: token, deadline: deadline, now: now, method: method, target: target, json: json)
         }

@@ -13,7 +13,8 @@ final class ClientThread: Sendable {
     }
 
     enum Request: Sendable {
-        case notification(pushService: String, user: String, message: String, idempotencyKey: String)
+        /// - Parameter value: what the event's content is in.
+        case notification(pushService: String, DecodedEvent, value: [UInt8])
         case other(method: String, target: String, json: String?)
     }
 

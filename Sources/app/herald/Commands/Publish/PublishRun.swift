@@ -81,11 +81,7 @@ struct PublishRun {
             id: parsed[Command.id], user: user, message: message, pushServices: services,
             source: parsed[Command.source], campaign: parsed[Command.campaign], expiresAt: expiresAt,
             notBefore: parsed[Command.notBefore])
-        typealias Content = ContentOptions
-        (event.title, event.link, event.image) = (parsed[Content.title], parsed[Content.link], parsed[Content.image])
-        (event.badge, event.sound) = (parsed[Content.badge], parsed[Content.sound])
-        event.category = parsed[Content.category]
-        event.data = try Content.data(parsed)
+        try ContentOptions.add(to: &event, parsed)
         return event
     }
 
