@@ -15,6 +15,8 @@ struct EventSearch: Sendable {
     var total: Int64 = 0
     /// The results; `nil` while it reads.
     var found: TimelineSearch.Found?
+    /// Which requests that may have been meant were deleted before they were read, in sentences; `nil` for none.
+    var lostRequests: String?
 
     var command: [String] {
         var words = ["herald", "find"]
@@ -39,7 +41,7 @@ struct EventSearch: Sendable {
             .init("hidden", .integer(found.timelines.count - shown.count)), .init("isCut", .bool(found.isCut)),
             .init("gaps", .words(found.gaps)), .init("tombstones", .integer(found.tombstoneCount)),
             .init("isNarrow", .bool(found.isNarrow)), .init("unread", .words(found.unread)),
-            .init("strayTopics", .words(found.strayTopics)),
+            .init("strayTopics", .words(found.strayTopics)), .init("lost", .text(lostRequests)),
         ]
         return JSONValue.object(members).safe
     }

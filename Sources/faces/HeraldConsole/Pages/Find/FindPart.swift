@@ -71,6 +71,14 @@ final class FindPart: ConsolePart {
             work.publish(search)
             return work.isWanted
         }
+        if asked.query.user != nil || found.timelines.isEmpty {
+            do {
+                search.lostRequests = try context.search.lostRequests(
+                    asked.query, reach: context.reach, admin: context.admin)
+            } catch {
+                search.lostRequests = "Whether requests were deleted before they were read is not known: \(error)."
+            }
+        }
         search.found = found
         work.publish(search)
     }

@@ -111,6 +111,7 @@ export function remarks(answer) {
       + 'another partitioner or key, so that some may be missing here. “Read all partitions” finds them all.');
   }
   if (answer.isCut || answer.hidden > 0) lines.push('Only the newest events are shown; the command shows more, and “Since” bounds them.');
+  if (answer.lost) lines.push(answer.lost);
   if (answer.state === 'part') lines.push('The reading was ended before its end.');
   return lines;
 }

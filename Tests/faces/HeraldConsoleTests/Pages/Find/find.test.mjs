@@ -27,6 +27,7 @@ table('An incomplete answer explains why', (more) => remarks({ ...complete, ...m
     + 'so that some may be missing here. “Read all partitions” finds them all.']],
   [{ isCut: true }, ['Only the newest events are shown; the command shows more, and “Since” bounds them.']],
   [{ hidden: 3 }, ['Only the newest events are shown; the command shows more, and “Since” bounds them.']],
+  [{ lost: '7 requests were deleted.' }, ['7 requests were deleted.']],
   [{ state: 'part' }, ['The reading was ended before its end.']],
 ]);
 
