@@ -207,14 +207,28 @@ struct ConsoleCampaignTests {
             let unreached = try await console.post("\(lists)/not-reached")
             #expect(unreached.text.hasPrefix("\u{FEFF}user,unreached_why"), "\(unreached.text)")
             #expect(
-                unreached.text.contains("\nben,dead-lettered,apns,rejected,400,") && !unreached.text.contains("ann"))
+                unreached.text.contains("\nben,failed,apns,rejected,400,") && !unreached.text.contains("ann"))
             let name = try #require(unreached.headers["content-disposition"])
             #expect(name.hasPrefix("attachment; filename=\"spring.not-reached.20"), "\(name)")
             let results = try await console.post("\(lists)/results")
             #expect(results.text.contains(",ann,apns,delivered,") && results.text.contains(",ben,apns,dead-lettered,"))
             #expect(try await console.post("\(lists)/others").status == 404)
+
+            let audience = try await upload("name;user\nAnn;ann\nBen;ben\nBen;ben\nEve;eve\n", to: console)
+            let place = "/api/campaigns/spring/report?upload=\(audience)"
+            #expect(try await console.get("\(place)&anew=true", as: .viewer).status == 404, "another's upload")
+            _ = try await console.get("\(place)&anew=true")
+            let whole = try await console.get(place) { $0.json["state"] as? String == "done" }
+            #expect(
+                whole.text.contains(
+                    "users.csv has 4 lines: 1 person was reached, 2 were not; 1 repeats a person."), "\(whole.text)")
+            let named = try await console.post("\(lists)/not-reached")
+            #expect(
+                named.text.hasPrefix("\u{FEFF}name;user;unreached_why;")
+                    && named.text.contains("\nBen;ben;failed;apns;")
+                    && named.text.contains("\nEve;eve;never published;apns;"), "\(named.text)")
             let taken = entries(try await console.get(audit)).compactMap { $0["options"] as? [String: String] }
-            #expect(taken.compactMap { $0.keys.first } == ["csv", "not-reached"], "\(taken)")
+            #expect(taken.compactMap { $0.keys.first } == ["not-reached", "csv", "not-reached"], "\(taken)")
         }
     }
 

@@ -1,5 +1,6 @@
 import Foundation
 import HeraldEvents
+import HeraldText
 import HeraldTime
 import Testing
 
@@ -86,12 +87,12 @@ struct ReportTests {
             lines += [list.entry(recipient: user)?.line(delimiter: ",")].compactMap(\.self)
         }
         #expect(list.count == 4 && lines.count == 4)
-        #expect(lines[0].hasPrefix("bob,dead-lettered,apns gcm,rejected,400,,2026-"))
+        #expect(lines[0].hasPrefix("bob,failed,apns gcm,rejected,400,,2026-"))
         #expect(lines[1].hasPrefix("'=cid,cancelled,apns gcm,,,,2026-"))
         #expect(lines[2...] == ["dora,no outcome yet,apns gcm,,,,\r\n", "eve,never published,apns gcm,,,,\r\n"])
         #expect(
             list.sortedCauses.map { "\($0.cause.why) \($0.cause.reason) \($0.count)" } == [
-                "cancelled  1", "dead-lettered rejected 1", "never published  1", "no outcome yet  1",
+                "cancelled  1", "failed rejected 1", "never published  1", "no outcome yet  1",
             ])
         #expect(list.unsettled == 2, "a campaign that is not over may still notify them")
         #expect(
@@ -125,6 +126,22 @@ struct ReportTests {
             #expect(html.contains("<tr><td>\(row)</td>"), "\(html)")
         }
         #expect(!html.contains("--reveal"))
+    }
+
+    @Test("Suppressed notifications are told with their reason, and are a part of the whole")
+    func suppressed() throws {
+        var report = CampaignReport(Samples.definition(), now: Self.now)
+        for user in ["ann", "bob", "cid"] {
+            report.add(try Samples.result("suppressed", user: user, pns: nil, reason: "opted-out"))
+        }
+        report.add(try Samples.result("suppressed", user: "dora", pns: nil, reason: "recalled"))
+        #expect(report.count.suppressions == [.optedOut: 6, .recalled: 2], "one for each push service")
+        #expect(OutcomeCount(snapshot: report.count.snapshot) == report.count)
+        #expect(CampaignWords.suppressed(report.count) == "6 because their user opted out, 2 recalled")
+        #expect(CampaignWords.suppressed(OutcomeCount(snapshot: ["suppressed": 3])) == nil)
+        let html = page(report)
+        #expect(html.contains("<td>suppressed (6 because their user opted out, 2 recalled)</td>"), "\(html)")
+        for cause in ["suppressed: opted-out", "suppressed: recalled"] { #expect(html.contains("<td>\(cause)</td>")) }
     }
 
     @Test("The page and the rows say what notifications were delivered without")
@@ -183,6 +200,17 @@ struct ReportTests {
     private func list(
         of bytes: [UInt8], _ form: AudienceForm = AudienceForm(), message: String = "Hi {{name}}"
     ) throws -> String {
+        var sum: AudienceSum?
+        return try list(of: bytes, form, message: message, sum: &sum)
+    }
+
+    private func list(of text: String, sum: inout AudienceSum?) throws -> String {
+        try list(of: Array(text.utf8), AudienceForm(), message: "Hi {{name}}", sum: &sum)
+    }
+
+    private func list(
+        of bytes: [UInt8], _ form: AudienceForm, message: String, sum: inout AudienceSum?
+    ) throws -> String {
         var report = CampaignReport(Samples.definition(), now: Self.now)
         let results = try ["bob", "xia"].map {
             try Samples.result("dead-lettered", user: $0, pns: "apns", reason: "rejected", status: 400)
@@ -194,12 +222,27 @@ struct ReportTests {
         defer { file.remove() }
         var list = UnreachedList(report.people, pushServices: ["apns", "gcm"])
         let audience = try file.open(form)
-        var part = UnreachedAudience(
-            try RecipientReader(audience, try AudienceFile.text(message), expiresAt: nil), of: audience)
-        for result in results { if let entry = list.entry(result) { part.keep(entry) } }
-        var output = try part.heading()
-        while let line = try part.next(&list) { output += line }
-        return output + part.others.joined()
+        var definition = Samples.definition()
+        definition.message = message
+        var output = ""
+        sum = try list.write(
+            try UnreachedAudience(audience, definition, users: .tag), delimiter: ",", to: { output += $0 },
+            known: { list, body in for result in results { if let entry = list.entry(result) { try body(entry) } } })
+        return output
+    }
+
+    @Test("The lines of an audience add up: reached, not reached, repeated, invalid, empty")
+    func sum() throws {
+        var sum: AudienceSum?
+        let list = try list(
+            of: "user,name\nann,A\nbob,B\nbob,B\ncid,C\n\nx y,D\nann,A\n,\n", sum: &sum)
+        #expect(list.components(separatedBy: "\r\n").count == 5, "bob, cid, xia: \(list)")
+        #expect(
+            sum?.sentence("users.csv")
+                == "users.csv has 8 lines: 1 person was reached, 2 were not; 2 repeat a person, 1 is invalid, 2 are "
+                + "empty. 1 more in the list is not in this file: at its end, without the other columns.")
+        _ = try self.list(of: "user,name\nzoe,Z\nxia,X\nbob,B\n", sum: &sum)
+        #expect(sum?.sentence("a") == "a has 3 lines: 1 person was reached, 2 were not.")
     }
 
     @Test("With an audience, the list keeps its columns as they are written, and is an audience itself")
@@ -211,12 +254,12 @@ struct ReportTests {
         let columns = UnreachedList.columns.joined(separator: ";")
         #expect(lines[0] == "id;user;\"full; name\";name;\(columns)")
         #expect(
-            lines[1].hasPrefix("2; bob ;\"B; \"\"b\"\"\nB\";Bob;dead-lettered;apns gcm;rejected;400;;2026-"), "\(first)"
+            lines[1].hasPrefix("2; bob ;\"B; \"\"b\"\"\nB\";Bob;failed;apns gcm;rejected;400;;2026-"), "\(first)"
         )
         #expect(
             lines[2] == "3;cid;;;never published;apns gcm;;;;"
                 && lines[3] == "4;dora;;Dora;never published;apns gcm;;;;")
-        #expect(lines[4].hasPrefix(";xia;;;dead-lettered;apns gcm;") && lines[5].isEmpty && lines.count == 6)
+        #expect(lines[4].hasPrefix(";xia;;;failed;apns gcm;") && lines[5].isEmpty && lines.count == 6)
         let again = try AudienceFile(first)
         defer { again.remove() }
         #expect(try again.lines("{{name}}|{{full; name}}|").contains("2:bob=Bob|B; \"b\"\nB|"))
@@ -249,7 +292,7 @@ struct ReportTests {
                 #"{"user":"cid","name":"C","more":[1,{}],"unreached_why":"never published","unreached_pns":"apns gcm"}"#
                     + "\n{"),
             "\(objects)")
-        #expect(objects.contains(#"{"user":"bob","unreached_why":"dead-lettered","unreached_pns":"apns gcm""#))
+        #expect(objects.contains(#"{"user":"bob","unreached_why":"failed","unreached_pns":"apns gcm""#))
         #expect(try list(of: "\u{FEFF}user,name\ncid,C\n").hasPrefix("\u{FEFF}user,name,unreached_why"))
     }
 

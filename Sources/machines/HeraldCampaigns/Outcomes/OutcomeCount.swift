@@ -12,6 +12,8 @@ package struct OutcomeCount: Equatable, Sendable {
 
     /// The outcomes of events as they were published, without replays.
     package private(set) var first: [Outcome: Int] = [:]
+    /// Why some were suppressed; a version that did not count it leaves these below the suppressed ones.
+    package private(set) var suppressions: [SuppressionReason: Int] = [:]
     /// Those that had failed and were delivered by a replay.
     package private(set) var recovered = 0
     /// The same of each push service, as far as it was counted so; see ``byPushService``.
@@ -23,6 +25,7 @@ package struct OutcomeCount: Equatable, Sendable {
     package init(snapshot: [String: Int]) {
         for (name, count) in snapshot where count > 0 {
             if let outcome = Outcome(rawValue: name) { first[outcome] = count }
+            if let reason = SuppressionReason(rawValue: name) { suppressions[reason] = count }
             if name == Self.recoveredName { recovered = count }
         }
         let parts = snapshot.filter { $0.key.contains(Self.separator) }
@@ -42,6 +45,7 @@ package struct OutcomeCount: Equatable, Sendable {
     package var snapshot: [String: Int] {
         var snapshot: [String: Int] = [:]
         for (outcome, count) in first { snapshot[outcome.rawValue] = count }
+        for (reason, count) in suppressions { snapshot[reason.rawValue] = count }
         if recovered > 0 { snapshot[Self.recoveredName] = recovered }
         for (service, count) in services {
             for (name, number) in count.snapshot { snapshot["\(service)\(Self.separator)\(name)"] = number }
@@ -62,6 +66,7 @@ package struct OutcomeCount: Equatable, Sendable {
     private mutating func add(_ result: NotificationResult, outcomes: Int) {
         guard result.replays > 0 else {
             first[result.outcome, default: 0] += outcomes
+            if let reason = result.suppression { suppressions[reason, default: 0] += outcomes }
             return
         }
         if result.outcome.standing == .reached { recovered = min(recovered + outcomes, failedAtFirst) }

@@ -72,9 +72,9 @@ package final class OutcomeReader {
     /// - Returns: whether the end was reached.
     @discardableResult
     package func catchUp(
-        onProgress: (Int64, Int64) -> Bool = { _, _ in true }, onResult: (NotificationResult) -> Void = { _ in }
+        onProgress: (Int64, Int64) -> Bool = { _, _ in true }, onResult: (NotificationResult) throws -> Void = { _ in }
     ) throws -> Bool {
-        try results.catchUp(onProgress: onProgress) { add($0, in: $1, onResult) }
+        try results.catchUp(onProgress: onProgress) { try add($0, in: $1, onResult) }
     }
 
     /// Reads some records, until none has come for so long; whether the end is reached.
@@ -91,11 +91,13 @@ package final class OutcomeReader {
 
     package func close() { results.close() }
 
-    private func add(_ result: NotificationResult, in message: Message, _ onResult: (NotificationResult) -> Void) {
+    private func add(
+        _ result: NotificationResult, in message: Message, _ onResult: (NotificationResult) throws -> Void
+    ) rethrows {
         guard let name = result.campaign, let subject = subjects[name] else { return }
         if message.offset >= subject.starts[message.partition] ?? 0 {
             subjects[name]?.count.add(result, pushServices: subject.pushServices)
         }
-        onResult(result)
+        try onResult(result)
     }
 }

@@ -5,7 +5,8 @@ package import HeraldTime
 package struct CampaignReport: Sendable {
     package struct Failure: Hashable, Sendable {
         package var outcome: Outcome
-        package var reason: DeadLetterReason?
+        /// The record's: of a dead letter, or of a suppression.
+        package var reason: String?
         package var status: Int?
         /// The push service; `nil` when the event failed as a whole.
         package var pushService: String?
@@ -85,7 +86,7 @@ package struct CampaignReport: Sendable {
     }
 
     private static func order(_ failure: Failure) -> String {
-        "\(failure.outcome) \(failure.reason?.rawValue ?? "") \(failure.status ?? 0) \(failure.pushService ?? "")"
+        "\(failure.outcome) \(failure.reason ?? "") \(failure.status ?? 0) \(failure.pushService ?? "")"
     }
 
     private mutating func note(_ result: NotificationResult, _ change: (inout OutcomeTimeline.Span) -> Void) {
@@ -95,7 +96,7 @@ package struct CampaignReport: Sendable {
 
     private mutating func noteFailure(_ result: NotificationResult, _ outcomes: Int) {
         let failure = Failure(
-            outcome: result.outcome, reason: result.reason, status: result.status, pushService: result.pushService)
+            outcome: result.outcome, reason: result.reasonName, status: result.status, pushService: result.pushService)
         if failures[failure] == nil, failures.count >= Self.mostFailures {
             otherFailures += outcomes
         } else {

@@ -140,7 +140,8 @@ package struct ReportPage: Sendable {
         let count = status.count
         var rows: [(String, Int)] = [("delivered", count.delivered)]
         for one in count.allUnreached where one.outcome.standing == .failed || one.count > 0 {
-            rows.append((one.name, one.count))
+            let why = one.outcome == .suppressed ? CampaignWords.suppressed(count).map { " (\($0))" } : nil
+            rows.append((one.name + (why ?? ""), one.count))
         }
         rows.append(("not known yet", status.open))
         if status.unpublished > 0 { rows.append(("not published", status.unpublished)) }
@@ -230,7 +231,7 @@ package struct ReportPage: Sendable {
         let most = max(report.sortedFailures.first?.count ?? 0, report.otherFailures)
         var rows = report.sortedFailures.map { failure, count in
             [
-                failure.outcome == .deadLettered ? failure.reason?.rawValue ?? "unknown" : failure.outcome.rawValue,
+                Self.cause(failure),
                 failure.status.map { "\($0)" } ?? "", HTMLText.escaped(failure.pushService ?? "all"),
                 CampaignWords.number(count),
                 CampaignWords.share(count, of: all), Self.bar(count, of: most),
@@ -245,12 +246,17 @@ package struct ReportPage: Sendable {
                     Self.bar(report.otherFailures, of: most), "",
                 ])
         }
-        guard !rows.isEmpty else { return "<h2>Failures</h2>\n<p>Nothing has failed.</p>" }
+        guard !rows.isEmpty else { return "<h2>Not delivered</h2>\n<p>Nothing has failed.</p>" }
         return """
-            <h2>Failures</h2>
+            <h2>Not delivered</h2>
             <p>As events were published first, before any replay. The first of each kind has its detail: what the backend said.</p>
             \(Self.table(["reason", "status", "push service", "count", "share", "", "detail"], rows, numbers: [1, 3, 4]))
             """
+    }
+
+    private static func cause(_ failure: CampaignReport.Failure) -> String {
+        if failure.outcome == .deadLettered { return HTMLText.escaped(failure.reason ?? "unknown") }
+        return HTMLText.escaped([failure.outcome.rawValue, failure.reason].compactMap(\.self).joined(separator: ": "))
     }
 
     private func masked(_ text: String) -> String {

@@ -1,4 +1,5 @@
 internal import HeraldBytes
+package import HeraldText
 internal import HeraldTools
 
 /// The part of an audience that was not reached, in its own form: with its columns as they are written, so that it can be
@@ -13,28 +14,39 @@ package struct UnreachedAudience {
     private let delimiter: String?
     /// The reasons of those who were not found in the audience so far, by their users' bytes.
     private var waiting: [[UInt8]: UnreachedList.Entry] = [:]
+    private var counts = AudienceSum()
 
-    /// - Parameter reader: at the audience's beginning.
-    package init(_ reader: RecipientReader, of audience: Audience) {
-        self.reader = reader
+    /// - Throws: what is wrong with the audience's header, such as a missing column of the message.
+    package init(_ audience: Audience, _ definition: CampaignDefinition, users: UserRule) throws {
+        let text = CampaignText(
+            name: definition.name, template: try definition.template, pushServices: definition.pns,
+            maximumEventBytes: .max, users: users)
+        reader = try RecipientReader(audience, text, expiresAt: definition.expiresAt)
         self.audience = audience
         delimiter = reader.lines.reading.delimiter?.character
     }
 
+    /// What became of the lines that were read.
+    var sum: AudienceSum {
+        var sum = counts
+        (sum.emptyLines, sum.outside) = (reader.lines.emptyLines, waiting.count)
+        return sum
+    }
+
     /// The first line, with its end; empty for JSON lines.
-    package mutating func heading() throws -> String {
+    mutating func heading() throws -> String {
         guard let delimiter else { return "" }
         let columns = UnreachedList.columns.joined(separator: delimiter)
         return try text(of: reader.lines.heading) + "\(delimiter)\(columns)\r\n"
     }
 
     /// Keeps what is known of a person.
-    package mutating func keep(_ entry: UnreachedList.Entry) { waiting[Array(entry.user.utf8)] = entry }
+    mutating func keep(_ entry: UnreachedList.Entry) { waiting[Array(entry.user.utf8)] = entry }
 
     /// The next lines, each with its end; `nil` at the audience's end.
     ///
     /// A list with damaged names would go out to them: an audience that is no UTF-8 is thrown, as a start throws it.
-    package mutating func next(_ list: inout UnreachedList) throws -> String? {
+    mutating func next(_ list: inout UnreachedList) throws -> String? {
         while true {
             switch try reader.next() {
             case .end:
@@ -42,11 +54,18 @@ package struct UnreachedAudience {
                     throw try UnreadableAudience(proof, audience.file)
                 }
                 return nil
-            case .invalid: continue
+            case .invalid: counts.invalid += 1
             case .recipient:
-                let known = waiting.removeValue(forKey: reader.user)
                 let user = String(decoding: reader.user, as: UTF8.self)
-                guard let entry = known ?? list.entry(recipient: user) else { continue }
+                guard !list.isRepeat(user) else {
+                    counts.repeats += 1
+                    continue
+                }
+                guard let entry = waiting.removeValue(forKey: reader.user) ?? list.entry(recipient: user) else {
+                    counts.reached += 1
+                    continue
+                }
+                counts.unreached += 1
                 var columns: [UInt8] = []
                 reader.lines.appendColumns(to: &columns)
                 return line(try text(of: columns), entry.why)
@@ -55,7 +74,7 @@ package struct UnreachedAudience {
     }
 
     /// The lines of those who are not in the audience: of its columns they have the user alone.
-    package var others: [String] {
+    var others: [String] {
         waiting.values.sorted { $0.user < $1.user }.map { entry in
             guard let delimiter else {
                 return line("{\(Self.json(reader.lines.reading.userColumn)):\(Self.json(entry.user))}", entry.why)

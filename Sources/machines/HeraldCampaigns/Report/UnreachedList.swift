@@ -62,7 +62,7 @@ package struct UnreachedList: Sendable {
     package mutating func entry(_ result: NotificationResult) -> Entry? {
         guard let user = result.user, result.outcome.standing != .repeated, isNews(user, .told) else { return nil }
         return entry(
-            user, result.outcome.rawValue, result.reasonName, result.status.map { "\($0)" }, result.detail,
+            user, OutcomeCount.name(result.outcome), result.reasonName, result.status.map { "\($0)" }, result.detail,
             result.completedAt.text)
     }
 
@@ -80,6 +80,9 @@ package struct UnreachedList: Sendable {
         return entry(user, "never published")
     }
 
+    /// Whether an audience's line repeats a user.
+    mutating func isRepeat(_ user: String) -> Bool { people.mark(user, .seen).contains(.seen) }
+
     private mutating func isNews(_ user: String, _ marks: RecipientSet.Marks) -> Bool {
         people.mark(user, marks).isDisjoint(with: [.reached, .told])
     }
@@ -89,5 +92,29 @@ package struct UnreachedList: Sendable {
         causes[Cause(why: why, reason: more.first.flatMap(\.self) ?? ""), default: 0] += 1
         let cells = [why, pushServices] + more.map { $0 ?? "" }
         return Entry(user: user, why: cells + Array(repeating: "", count: Self.columns.count - cells.count))
+    }
+}
+
+extension UnreachedList {
+    /// Writes the list: in the audience's form, those outside it last, or without one with the users alone.
+    ///
+    /// - Parameters:
+    ///   - known: hands the entries of all results over, and then those of all published users.
+    ///   - write: takes the text piece by piece, each of whole lines.
+    /// - Returns: what became of the audience's lines; `nil` without an audience.
+    package mutating func write(
+        _ audience: consuming UnreachedAudience?, delimiter: String, to write: @escaping (String) throws -> Void,
+        known: (inout Self, (Entry) throws -> Void) throws -> Void
+    ) throws -> AudienceSum? {
+        guard var audience else {
+            try write(Self.heading(delimiter: delimiter))
+            try known(&self) { try write($0.line(delimiter: delimiter)) }
+            return nil
+        }
+        try known(&self) { audience.keep($0) }
+        try write(try audience.heading())
+        while let line = try audience.next(&self) { try write(line) }
+        for line in audience.others { try write(line) }
+        return audience.sum
     }
 }

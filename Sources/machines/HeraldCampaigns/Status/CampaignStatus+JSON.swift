@@ -65,6 +65,7 @@ extension CampaignStatus {
                             .init("recovered", .integer(count.recovered)),
                             .init("duplicate", .integer(count.duplicates)),
                         ])),
+            .init("suppressedWhy", .text(CampaignWords.suppressed(count))),
             .init("byPushService", byPushService ?? .null),
             .init("retrying", backlog == nil ? .null : .integer(retrying)),
             .init("suspended", backlog == nil ? .null : .integer(suspended)),

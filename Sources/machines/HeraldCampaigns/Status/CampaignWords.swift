@@ -158,6 +158,18 @@ package enum CampaignWords {
         return since + ": " + causes.joined(separator: "; ")
     }
 
+    /// Why notifications were suppressed, such as `24 because their user opted out, 3 recalled`; `nil` where none is known.
+    package static func suppressed(_ count: OutcomeCount) -> String? {
+        let parts = SuppressionReason.allCases.compactMap { reason -> String? in
+            guard let number = count.suppressions[reason], number > 0 else { return nil }
+            return switch reason {
+            case .optedOut: "\(self.number(number)) because their user opted out"
+            case .recalled: "\(self.number(number)) recalled"
+            }
+        }
+        return parts.isEmpty ? nil : parts.joined(separator: ", ")
+    }
+
     /// What became of a campaign's audience, such as `another audience since … by ann: 350 of 400 were not published by then`.
     package static func sentence(_ change: AudienceReplacement) -> String {
         let origin = "\(WallTime(milliseconds: change.at).text) by \(SafeText.escaped(change.by))"

@@ -39,9 +39,9 @@ package final class ResultsReader {
     /// - Returns: whether the end was reached.
     @discardableResult
     package func catchUp(
-        onProgress: (Int64, Int64) -> Bool = { _, _ in true }, _ body: (NotificationResult, Message) -> Void
+        onProgress: (Int64, Int64) -> Bool = { _, _ in true }, _ body: (NotificationResult, Message) throws -> Void
     ) throws -> Bool {
-        try reader.catchUp(onProgress: onProgress) { decode($0, body) }
+        try reader.catchUp(onProgress: onProgress) { try decode($0, body) }
     }
 
     /// Reads some records, until none has come for so long; whether the end is reached.
@@ -74,12 +74,14 @@ package final class ResultsReader {
 
     package func close() { reader.close() }
 
-    private func decode(_ message: Message, _ body: (NotificationResult, Message) -> Void) {
+    private func decode(
+        _ message: Message, _ body: (NotificationResult, Message) throws -> Void
+    ) rethrows {
         let result = message.withValue { value -> NotificationResult? in
             guard let value, mention?.occurs(in: value) ?? true else { return nil }
             // What another program has written there is no result of these events.
             return try? NotificationResult(decoding: value)
         }
-        if let result { body(result, message) }
+        if let result { try body(result, message) }
     }
 }

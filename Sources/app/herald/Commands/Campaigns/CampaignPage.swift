@@ -86,6 +86,7 @@ struct CampaignPage {
 
     private var parts: [Part] {
         let count = status.count
+        let suppressed = CampaignWords.suppressed(count) ?? ""
         var retrying = status.backlog?.isPartly ?? false ? "about; the retry topics are long" : ""
         if status.backlog == nil, status.open > 0 { retrying = "not known: the retry topics were not read" }
         return [
@@ -97,7 +98,8 @@ struct CampaignPage {
             + count.allUnreached.map { outcome, name, count in
                 let (mark, style) = Self.look(outcome)
                 return Part(
-                    name: name, count: count, mark: mark, style: style, isAlwaysShown: outcome.standing == .failed)
+                    name: name, count: count, mark: mark, style: style,
+                    note: outcome == .suppressed ? suppressed : "", isAlwaysShown: outcome.standing == .failed)
             } + [
                 Part(
                     name: "waiting", count: status.waiting, mark: "░", style: nil,
@@ -110,7 +112,8 @@ struct CampaignPage {
         switch outcome {
         case .deadLettered: ("▒", .red)
         case .expired: ("x", .red)
-        case .cancelled, .suppressed: ("-", .dim)
+        case .cancelled: ("-", .dim)
+        case .suppressed: ("/", .dim)
         // Others show them.
         case .delivered, .duplicate: ("█", .green)
         }

@@ -65,11 +65,14 @@ enum CampaignReportCommand: HeraldCommand {
         if isRevealed {
             try query.context.recordReveal(campaign.name, at: SystemClock.wall().text)
         }
-        let audience = try parsed[audience].map {
+        let audience = try parsed[audience].map { path in
             let form = AudienceOptions.form(parsed)
             // Nobody is sent what it holds: an encoding that is named is taken.
             let known = try form.continuing(campaign.progress, replacesAudience: form.encoding != nil)
-            return try Audience(path: $0, known, copyingInto: invocation.temporaryDirectory)
+            return (
+                file: try Audience(path: path, known, copyingInto: invocation.temporaryDirectory),
+                name: path == "-" ? "The audience" : path
+            )
         }
         var run = CampaignReportRun(
             query: query, definition: definition, invocation: invocation, stop: stop,
@@ -139,25 +142,19 @@ private struct CampaignReportRun {
         console.remark("\(TopicsTool.counted(count, "result")) in \(path == "-" ? "the rows" : path).")
     }
 
-    func writeUnreached(to path: String, _ audience: Audience?) throws {
+    func writeUnreached(to path: String, _ audience: (file: Audience, name: String)?) throws {
         var list = UnreachedList(report.people, pushServices: definition.pns)
-        var others: [String] = []
+        var sum: AudienceSum?
         try write(to: path) { stream in
             var output = BufferedOutput(stream)
-            if let audience {
-                var part = UnreachedAudience(try recipients(of: audience), of: audience)
-                try readUnreached(&list) { part.keep($0) }
-                output.write(try part.heading())
-                while let line = try part.next(&list) {
-                    output.write(line)
+            sum = try list.write(
+                try audience.map { try UnreachedAudience($0.file, definition, users: query.users) },
+                delimiter: delimiter,
+                to: {
+                    output.write($0)
                     if stop.isMade { throw CommandFailure(Self.interruption, status: .partlyDone) }
-                }
-                others = part.others
-                for line in others { output.write(line) }
-            } else {
-                output.write(UnreachedList.heading(delimiter: delimiter))
-                try readUnreached(&list) { output.write($0.line(delimiter: delimiter)) }
-            }
+                },
+                known: readUnreached)
             try output.finish()
         }
         console.remark(
@@ -166,11 +163,7 @@ private struct CampaignReportRun {
         if let warning = CampaignWords.stillNotified(list.unsettled, status) {
             console.complain("warning: \(warning)")
         }
-        if !others.isEmpty {
-            console.remark(
-                "\(CampaignWords.number(others.count)) of them \(others.count == 1 ? "is" : "are") not in the audience: at "
-                    + "the list's end, without its other columns.")
-        }
+        if let sum, let audience { console.remark(sum.sentence(SafeText.escaped(audience.name))) }
         let progress = status.campaign.progress
         let unpublished = progress.map { $0.everybody - $0.published } ?? 0
         if audience == nil, unpublished > 0 {
@@ -181,24 +174,19 @@ private struct CampaignReportRun {
     }
 
     /// Goes through what Kafka knows of those who were not reached.
-    private func readUnreached(_ list: inout UnreachedList, _ body: (UnreachedList.Entry) -> Void) throws {
+    private func readUnreached(
+        _ list: inout UnreachedList, _ body: (UnreachedList.Entry) throws -> Void
+    ) throws {
         _ = try scan("looked at") { result in
-            if let entry = list.entry(result) { body(entry) }
+            if let entry = list.entry(result) { try body(entry) }
         }
         _ = try reading { bar in
             try query.context.publishedUsers(
                 of: definition, query.layout, onProgress: { bar.show($0, of: $1, "\($0) of \($1) events read") }
             ) { user in
-                if let entry = list.entry(published: user) { body(entry) }
+                if let entry = list.entry(published: user) { try body(entry) }
             }
         }
-    }
-
-    private func recipients(of audience: Audience) throws -> RecipientReader {
-        let text = CampaignText(
-            name: definition.name, template: try definition.template, pushServices: definition.pns,
-            maximumEventBytes: .max, users: query.users)
-        return try RecipientReader(audience, text, expiresAt: definition.expiresAt)
     }
 
     private static let interruption = "interrupted; what was not finished was not written"
@@ -208,7 +196,7 @@ private struct CampaignReportRun {
     }
 
     /// Goes through the campaign's results from its beginning; how many were deleted.
-    private func scan(_ verb: String, _ body: (NotificationResult) -> Void) throws -> Int64 {
+    private func scan(_ verb: String, _ body: (NotificationResult) throws -> Void) throws -> Int64 {
         let reader = try query.context.outcomes(of: [.init(definition)], query.layout)
         defer { reader.close() }
         _ = try reading { bar in

@@ -92,6 +92,12 @@ final class CampaignStarts: Sendable {
         return .json(["bytes": .integer(count)])
     }
 
+    /// An audience that was uploaded for a report.
+    func upload(_ key: String, owner: String) throws -> ReportMaking.Upload {
+        let (file, name) = try uploads.file(key, owner: owner)
+        return ReportMaking.Upload(key: key, file: file, name: name)
+    }
+
     // MARK: The preview
 
     private var choices: ConsoleAnswer {

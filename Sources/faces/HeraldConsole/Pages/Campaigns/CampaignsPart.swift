@@ -19,6 +19,7 @@ final class CampaignsPart: ConsolePart {
     private let service: CampaignService
     /// Of files without names.
     private let directory: String
+    private let users: UserRule
     private let starts: CampaignStarts
     private let jobs: Jobs
     private let lists: AskedTasks<CampaignList>
@@ -28,7 +29,7 @@ final class CampaignsPart: ConsolePart {
 
     init(_ context: ConsoleContext, jobs: Jobs) throws {
         service = CampaignService(console: context)
-        directory = context.starts.directory
+        (directory, users) = (context.starts.directory, context.starts.users)
         self.jobs = jobs
         starts = try CampaignStarts(service, context.starts, jobs: jobs)
         lists = try AskedTasks(name: "campaigns", most: 2, keeping: .seconds(10), busy: "the list is about to be read")
@@ -96,10 +97,17 @@ final class CampaignsPart: ConsolePart {
         if request.text("anew") != "true", let known = reports.ask(name), !known.isEnded || known.value?.made != nil {
             return .json((known.value ?? ReportMaking()).json(name))
         }
-        let snapshot = try reports.begin(name) { [service, directory] in
-            try ReportMaking.make(name, service, in: directory, $0)
+        let upload = try request.text("upload").map { try starts.upload($0, owner: request.viewer.name) }
+        let snapshot = try reports.begin(name, showing: ReportMaking(upload: upload)) {
+            [service, directory, users] in
+            try ReportMaking.make(name, upload, users: users, service, in: directory, $0)
         }
         if let failure = snapshot.failure { throw failure }
+        guard snapshot.value?.upload?.key == upload?.key else {
+            throw Refused(
+                "another report of this campaign is being made, with another audience; try again in a moment",
+                status: 409)
+        }
         return .json((snapshot.value ?? ReportMaking()).json(name))
     }
 
@@ -113,13 +121,16 @@ final class CampaignsPart: ConsolePart {
         guard let list = ReportMaking.List(rawValue: request.parameters[1]) else {
             throw Refused("there is no such list", status: 404)
         }
-        guard let file = try made(name).files[list] else {
+        let made = try made(name)
+        guard let file = made.files[list] else {
             throw Refused("this list is too large for a download; the command has no bound", status: 409)
         }
         let now = SystemClock.wall().text
-        let fileName = "\(name).\(list.rawValue).\(now.prefix(10)).csv"
+        let ending = list == .notReached ? made.unreachedEnding : "csv"
+        let fileName = "\(name).\(list.rawValue).\(now.prefix(10)).\(ending)"
         try service.signed(by: request.viewer).recordReveal(name, options: [list.option: fileName], at: now)
-        return try .file(file, type: "text/csv; charset=utf-8", name: fileName)
+        return try .file(
+            file, type: ending == "csv" ? "text/csv; charset=utf-8" : "application/jsonl", name: fileName)
     }
 
     private func made(_ name: String) throws -> ReportMaking.Made {

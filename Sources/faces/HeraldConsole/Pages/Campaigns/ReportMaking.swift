@@ -22,13 +22,24 @@ struct ReportMaking: Sendable {
         }
     }
 
-    struct Made: Sendable {
-        let page: [UInt8]
-        /// CSV; a list that is larger than ``ListFile/limitBytes`` is missing.
-        let files: [List: SpooledFile]
-        let people: JSONValue
+    /// The campaign's audience as it was uploaded for a report.
+    struct Upload: Sendable {
+        let key: String
+        let file: SpooledFile
+        let name: String
     }
 
+    struct Made: Sendable {
+        let page: [UInt8]
+        /// CSV, or who was not reached in the audience's form; a list that is larger than ``ListFile/limitBytes`` is missing.
+        let files: [List: SpooledFile]
+        let people: JSONValue
+        /// The ending of the name of the list of who was not reached.
+        let unreachedEnding: String
+    }
+
+    /// `nil` where Kafka alone tells who was not reached.
+    var upload: Upload?
     var passed: Int64 = 0
     var total: Int64 = 0
     /// `nil` until all of it is made.
@@ -49,87 +60,110 @@ struct ReportMaking: Sendable {
                 "unreached",
                 .words([
                     "herald", "campaign", "report", name, "--not-reached", "\(name).not-reached.csv", "--audience",
-                    "AUDIENCE",
+                    upload?.name ?? "AUDIENCE",
                 ])),
         ])
     }
 
+    /// Ends a reading that nobody waits for.
+    private struct Unwanted: Error {}
+
     /// - Parameter directory: of the lists' files, which have no names.
     static func make(
-        _ name: String, _ service: CampaignService, in directory: String, _ work: AskedTasks<ReportMaking>.Work
+        _ name: String, _ upload: Upload?, users: UserRule, _ service: CampaignService, in directory: String,
+        _ work: AskedTasks<ReportMaking>.Work
     ) throws {
-        var making = ReportMaking()
+        var making = ReportMaking(upload: upload)
         func show(_ passed: Int64, _ total: Int64) -> Bool {
             (making.passed, making.total) = (passed, total)
             work.publish(making)
             return work.isWanted
         }
-        let (context, layout) = (service.context, try service.layout())
-        let campaign = try CampaignService.campaign(name, in: try service.index(layout))
-        guard let definition = campaign.definition else {
-            throw ToolFailure("campaign \(name) was not started with herald campaign start: there is nothing to report")
-        }
-        let status = try context.statuses(of: [campaign], layout, onProgress: show)[0].status
-        var report = CampaignReport(definition, now: SystemClock.wall())
-        func results(_ body: (NotificationResult) throws -> Void) throws -> Int64? {
-            let reader = try context.outcomes(of: [.init(definition)], layout)
-            defer { reader.close() }
-            var failure: (any Error)?
-            func take(_ result: NotificationResult) {
-                do { try body(result) } catch { failure = failure ?? error }
+        func whole(_ isWhole: Bool) throws(Unwanted) { if !isWhole { throw Unwanted() } }
+        do {
+            let (context, layout) = (service.context, try service.layout())
+            let campaign = try CampaignService.campaign(name, in: try service.index(layout))
+            guard let definition = campaign.definition else {
+                throw ToolFailure(
+                    "campaign \(name) was not started with herald campaign start: there is nothing to report")
             }
-            let isWhole = try reader.catchUp(onProgress: { failure == nil && show($0, $1) }, onResult: take)
-            if let failure { throw failure }
-            return isWhole ? reader.deletedCount : nil
-        }
-        guard let deletedCount = try results({ report.add($0) }) else { return }
-        let feedback = try context.feedback(on: definition, layout, onProgress: show)
-        // Only the whole report tells who was reached in the end.
-        var list = UnreachedList(report.people, pushServices: definition.pns)
-        let delimiter = status.campaign.progress?.cellDelimiter ?? ","
-        let all = try ListFile(ResultRow.heading(delimiter: delimiter), in: directory)
-        let unreached = try ListFile(UnreachedList.heading(delimiter: delimiter), in: directory)
-        guard
-            try results({ result in
-                try all.append(ResultRow.line(result, delimiter: delimiter))
-                if let entry = list.entry(result) { try unreached.append(entry.line(delimiter: delimiter)) }
-            }) != nil,
-            try context.publishedUsers(
-                of: definition, layout, onProgress: show,
-                { user in
-                    if let entry = list.entry(published: user) {
-                        try unreached.append(entry.line(delimiter: delimiter))
+            let audience = try upload.map { try Self.audience($0, of: campaign, in: directory) }
+            let status = try context.statuses(of: [campaign], layout, onProgress: show)[0].status
+            var report = CampaignReport(definition, now: SystemClock.wall())
+            func results(_ body: (NotificationResult) throws -> Void) throws -> Int64 {
+                let reader = try context.outcomes(of: [.init(definition)], layout)
+                defer { reader.close() }
+                try whole(try reader.catchUp(onProgress: show, onResult: body))
+                return reader.deletedCount
+            }
+            let deletedCount = try results { report.add($0) }
+            let feedback = try context.feedback(on: definition, layout, onProgress: show)
+            // Only the whole report tells who was reached in the end.
+            var list = UnreachedList(report.people, pushServices: definition.pns)
+            let delimiter = status.campaign.progress?.cellDelimiter ?? ","
+            let isCSV = audience?.format != .jsonl
+            let (all, unreached) = (try ListFile(in: directory), try ListFile(in: directory, isCSV: isCSV))
+            try all.append(ResultRow.heading(delimiter: delimiter))
+            let sum = try list.write(
+                try audience.map { try UnreachedAudience($0, definition, users: users) }, delimiter: delimiter,
+                to: {
+                    try unreached.append($0)
+                    try whole(work.isWanted)
+                },
+                known: { list, body in
+                    _ = try results { result in
+                        try all.append(ResultRow.line(result, delimiter: delimiter))
+                        if let entry = list.entry(result) { try body(entry) }
                     }
+                    try whole(
+                        try context.publishedUsers(of: definition, layout, onProgress: show) { user in
+                            if let entry = list.entry(published: user) { try body(entry) }
+                        })
                 })
-        else { return }
-        let page = ReportPage(
-            status, definition, report, isRevealed: false, feedback: feedback, deletedCount: deletedCount)
-        let files: [(List, SpooledFile?)] = [(.results, try all.finished()), (.notReached, try unreached.finished())]
-        making.made = Made(
-            page: Array(page.html.utf8),
-            files: Dictionary(uniqueKeysWithValues: files.compactMap { list, file in file.map { (list, $0) } }),
-            people: people(report, list, status))
-        work.publish(making)
+            let page = ReportPage(
+                status, definition, report, isRevealed: false, feedback: feedback, deletedCount: deletedCount)
+            let files: [(List, SpooledFile?)] = [
+                (.results, try all.finished()), (.notReached, try unreached.finished()),
+            ]
+            making.made = Made(
+                page: Array(page.html.utf8),
+                files: Dictionary(uniqueKeysWithValues: files.compactMap { list, file in file.map { (list, $0) } }),
+                people: people(report, list, status, upload.flatMap { sum?.sentence($0.name) }),
+                unreachedEnding: isCSV ? "csv" : "jsonl")
+            work.publish(making)
+        } catch is Unwanted {}
     }
 
-    private static func people(_ report: CampaignReport, _ list: UnreachedList, _ status: CampaignStatus) -> JSONValue {
+    private static func audience(
+        _ upload: Upload, of campaign: CampaignIndex.Campaign, in directory: String
+    ) throws -> Audience {
+        do {
+            let form = try AudienceForm().continuing(campaign.progress, replacesAudience: false)
+            return try Audience(upload.file, name: upload.name, form, copyingInto: directory)
+        } catch let failure as ToolFailure where failure.kind != .unreachable {
+            throw FormMistake("reportAudience", failure.description)
+        }
+    }
+
+    private static func people(
+        _ report: CampaignReport, _ list: UnreachedList, _ status: CampaignStatus, _ audience: String?
+    ) -> JSONValue {
         let causes = list.sortedCauses.map { cause, count in
-            let why = Outcome(rawValue: cause.why).map(OutcomeCount.name) ?? cause.why
-            return JSONValue.object([
-                .init("why", .string(why)), .init("reason", .string(cause.reason)),
+            JSONValue.object([
+                .init("why", .string(cause.why)), .init("reason", .string(cause.reason)),
                 .init("count", .integer(count)),
             ])
         }
         return [
             "reached": .integer(report.people.reached), "notReached": .integer(list.count), "causes": .array(causes),
-            "unpublished": .integer(status.recipientsLeft),
+            "unpublished": .integer(audience == nil ? status.recipientsLeft : 0), "audience": .text(audience),
             "stillNotified": .text(CampaignWords.stillNotified(list.unsettled, status)),
             "omitted": .words(report.omissions),
         ]
     }
 }
 
-/// A CSV file of a report while it is written: on disk, without a name, and of bounded size.
+/// A list of a report while it is written: on disk, without a name, and of bounded size.
 private final class ListFile {
     /// `herald campaign report` makes larger ones.
     static let limitBytes = 1 << 30
@@ -138,10 +172,10 @@ private final class ListFile {
     private let file: GrowingFile
     private var buffer: [UInt8]
 
-    init(_ heading: String, in directory: String) throws {
+    init(in directory: String, isCSV: Bool = true) throws {
         file = try GrowingFile(in: directory, for: "the report's list")
         // A list without a mark is read in another encoding by Excel.
-        buffer = Array((CSVText.byteOrderMark + heading).utf8)
+        buffer = isCSV ? Array(CSVText.byteOrderMark.utf8) : []
     }
 
     func append(_ line: String) throws {
