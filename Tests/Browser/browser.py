@@ -73,6 +73,8 @@ class Browser:
             self.driver.switch_to.window(each)
             self.driver.close()
         self.driver.switch_to.window(first)
+        if self.driver.current_url.startswith("http"):
+            self.driver.execute_script("sessionStorage.clear()")
         self.driver.get("about:blank")
         self.driver.execute_cdp_cmd("Network.clearBrowserCookies", {})
         self.looks(1280)

@@ -3,6 +3,7 @@
 import { ApiError, closeNews, get, onConnection, onNews, openNews, post, whenSignedOut } from './lib/api.js';
 import { fail, say } from './lib/dialog.js';
 import { h, replace } from './lib/dom.js';
+import { forgetTyped } from './lib/form.js';
 import { current, destination, go, whenMoved } from './lib/place.js';
 import { pages } from './pages.js';
 import { heading } from '../Pages/Verdict/verdict.js';
@@ -114,6 +115,7 @@ async function ask(key) {
 }
 
 async function signOut() {
+  forgetTyped();
   await post('/api/session/end').catch(() => {});
   signIn();
   say('You have signed out.');

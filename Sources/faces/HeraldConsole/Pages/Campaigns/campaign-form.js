@@ -4,7 +4,7 @@ import { ApiError, get, leave, post, postBytes } from '../../Frame/lib/api.js';
 import { command } from '../../Frame/lib/command.js';
 import { ask, fail, say } from '../../Frame/lib/dialog.js';
 import { facts, h, replace, table } from '../../Frame/lib/dom.js';
-import { check, field, mark, revealButton, unmark } from '../../Frame/lib/form.js';
+import { check, field, keepTyped, mark, revealButton, unmark } from '../../Frame/lib/form.js';
 import { count, duration, percent, prose } from '../../Frame/lib/format.js';
 import { pause, settled } from '../../Frame/lib/live.js';
 import { go } from '../../Frame/lib/place.js';
@@ -16,7 +16,8 @@ function dropDraft(state) {
   state.draft = null;
 }
 
-function dropAll(state) {
+/** Has the server forget what a page has uploaded. */
+export function dropAll(state) {
   dropDraft(state);
   if (state.uploaded) leave(`/api/uploads/${state.uploaded.key}/discard`);
   state.uploaded = null;
@@ -56,7 +57,7 @@ function form(name, choices, result, app, state) {
     replace(columns, names.map((column) => h('option', { value: column })));
     replace(edit.querySelector('#userColumn-hint'), columnHint(name, names));
   };
-  return h('form', {
+  const built = h('form', {
     class: 'card campaign', 'aria-label': 'What the campaign is', oninput: edited, onchange(event) { edited(event); showColumns(event); },
     onsubmit: async (event) => {
       event.preventDefault();
@@ -90,6 +91,16 @@ function form(name, choices, result, app, state) {
     field('expiresIn', 'Notify nobody after', { placeholder: '6h' }, 'Hours or days after the first start.')),
   check('replaceAudience', replacing),
   h('p', { class: 'toolbar' }, submit, h('a', { class: 'button', href: '/campaigns' }, 'Back')));
+  const { files, forget } = keepTyped(built, app.viewer);
+  state.forget = forget;
+  if (!files) return built;
+  return [h('p', { class: 'badge warn', role: 'status' }, 'The form has what you typed before. ', h('button', {
+    type: 'button',
+    onclick() {
+      forget();
+      location.reload();
+    },
+  }, 'Empty it')), built];
 }
 
 const contentNames = ['title', 'link', 'image', 'badge', 'sound', 'category'];
@@ -193,25 +204,28 @@ function asked(filled, upload) {
   return fields;
 }
 
-/** Uploads the audience, unless it is there already, and requests a preview; null when the page was left. */
-async function begin(filled, result, state) {
-  const file = filled.querySelector('#audience').files[0];
+/**
+ * Uploads a file, unless it is there already, and asks for something with its key; null when the page was left.
+ * The state has `isLeft`, and keeps what is `uploaded`.
+ */
+export async function withUpload(file, result, state, request) {
   const isNew = !state.uploaded;
   const upload = await send(file, result, state);
   if (!upload) return null;
   try {
-    return await post('/api/drafts', asked(filled, upload));
+    return await request(upload);
   } catch (error) {
     if (error.status !== 404 || isNew) throw error;
     // The file had to make room for others.
     state.uploaded = null;
-    return begin(filled, result, state);
+    return withUpload(file, result, state, request);
   }
 }
 
 async function preview(filled, result, app, state) {
   const { edits } = state;
-  let answer = await begin(filled, result, state);
+  const file = filled.querySelector('#audience').files[0];
+  let answer = await withUpload(file, result, state, (upload) => post('/api/drafts', asked(filled, upload)));
   if (!answer) return;
   state.draft = answer.draft;
   if (state.isLeft) {
@@ -382,6 +396,7 @@ function startButton(answer, filled, result, app, state) {
           typed: answer.typed, hash: answer.hash, leavesOut: found.invalid > 0, resumes: found.isPaused, form: asked(filled, state.uploaded?.key ?? ''),
         });
         [state.uploaded, state.draft] = [null, null];
+        state.forget();
         say(`Campaign ${begun.campaign} ${answer.continues ? 'goes on' : 'is started'}.`);
         go(`/campaigns/${encodeURIComponent(begun.campaign)}`);
       } catch (error) {

@@ -4,11 +4,11 @@ import { get, onNews, post, save } from '../../Frame/lib/api.js';
 import { command } from '../../Frame/lib/command.js';
 import { ask, fail, say } from '../../Frame/lib/dialog.js';
 import { badge, facts, h, replace, svg, table } from '../../Frame/lib/dom.js';
-import { attempt, revealButton } from '../../Frame/lib/form.js';
+import { attempt, field, mark, revealButton, unmark } from '../../Frame/lib/form.js';
 import { count, duration, masked, moment, plural, prose, rate, sentence, shares, time } from '../../Frame/lib/format.js';
 import { redraw, repeat, settled } from '../../Frame/lib/live.js';
 import { link } from '../../Frame/lib/place.js';
-import { inForm, showForm } from './campaign-form.js';
+import { dropAll, inForm, showForm, withUpload } from './campaign-form.js';
 import { contentFacts, unreached } from '../../Frame/lib/vocabulary.js';
 
 const kinds = { running: 'good', stopped: 'bad', paused: 'warn', cancelled: 'quiet', expired: 'bad', finished: 'quiet' };
@@ -68,8 +68,8 @@ function standingBadge(state) {
 function showOne(main, name, app) {
   const now = h('div', {}, h('p', { role: 'status' }, 'Reading its outcomes.'));
   const [problem, jobs, said] = [h('div', {}), h('div', {}), h('div', { role: 'status', class: 'unseen' })];
-  const orders = orderButtons(name, app, problem);
-  replace(main, h('h1', {}, `Campaign ${name}`), problem, orders.element, now, jobs, reportSection(name, app), messageSection(name, app),
+  const [orders, report] = [orderButtons(name, app, problem), reportSection(name, app)];
+  replace(main, h('h1', {}, `Campaign ${name}`), problem, orders.element, now, jobs, report.element, messageSection(name, app),
     command(['herald', 'campaign', 'status', name]), said);
   let former = null;
   let own = [];
@@ -98,7 +98,7 @@ function showOne(main, name, app) {
       replace(problem, fail(error));
     }),
   ];
-  return () => ends.forEach((end) => end());
+  return () => [...ends, report.end].forEach((end) => end());
 }
 
 function standing(answer, campaign) {
@@ -124,7 +124,7 @@ export function parts(answer, campaign) {
   const known = [
     { name: 'delivered', count: outcomes.delivered, note: outcomes.recovered > 0 && `${count(outcomes.recovered)} of them by a replay` },
     answer.isBacklogKnown && { name: 'retrying', count: campaign.retrying ?? 0, note: answer.isBacklogPartly && 'about; the retry topics are long' },
-    ...unreached.map((name, index) => (index === 0 || outcomes[name] > 0) && { name, count: outcomes[name] }),
+    ...unreached.map((name, index) => (index === 0 || outcomes[name] > 0) && { name, count: outcomes[name], note: name === 'suppressed' && campaign.suppressedWhy }),
     { name: 'waiting', count: answer.isBacklogKnown ? campaign.waiting ?? 0 : campaign.open, note: campaign.suspended > 0 && `${count(campaign.suspended)} of them suspended` },
     campaign.unpublished > 0 && { name: 'unpublished', count: campaign.unpublished },
   ];
@@ -355,39 +355,61 @@ function jobSection(job, app, problem) {
 function reportSection(name, app) {
   const place = `/api/campaigns/${encodeURIComponent(name)}/report`;
   const result = h('div', { role: 'status' });
-  const button = h('button', {
-    type: 'button',
-    onclick: async () => {
+  const state = { isLeft: false, uploaded: null };
+  const button = h('button', {}, 'Make a report');
+  const make = async (form) => {
+    const file = form.querySelector('#reportAudience')?.files[0];
+    const begin = (upload) => get(place, { anew: 'true', upload });
+    const first = file ? await withUpload(file, result, state, begin) : await begin();
+    const answer = first && await settled(first, () => get(place, { upload: file && state.uploaded?.key }), {
+      isLeft: () => state.isLeft,
+      draw: ({ passed, total }) => replace(result, h('p', {}, total > 0 ? `${count(passed)} of ${count(total)} results read.` : 'Reading the results.')),
+    });
+    if (answer) replace(result, made(answer, name, place, app));
+  };
+  const form = h('form', {
+    onsubmit: async (event) => {
+      event.preventDefault();
       button.disabled = true;
+      unmark(form);
       try {
-        const answer = await settled(await get(place, { anew: 'true' }), () => get(place), {
-          isLeft: () => !button.isConnected,
-          draw: ({ passed, total }) => replace(result, h('p', {}, total > 0 ? `${count(passed)} of ${count(total)} results read.` : 'Reading the results.')),
-        });
-        if (!answer) return;
-        replace(result, made(answer, name, place, app));
+        await make(form);
       } catch (error) {
-        replace(result, fail(error));
+        replace(result, mark(form, error) ? null : fail(error));
       }
       button.disabled = false;
     },
-  }, 'Make a report');
-  return h('section', { class: 'card', 'aria-labelledby': 'report' }, h('h2', { id: 'report' }, 'Report'),
-    h('p', { class: 'muted' }, 'Who was not reached and why, and files to save: a page with outcomes over time and failures by reason, and the results as CSV; without the message.'), button, result);
+  },
+  app.isOperator && field('reportAudience', 'The campaign’s audience (you may leave it out)', { type: 'file', accept: '.csv,.tsv,.txt,.jsonl,.ndjson,text/csv' },
+    'With its file the list of who was not reached has its columns and those who were never published, and can be the audience of a new campaign.'),
+  h('p', {}, button));
+  return {
+    element: h('section', { class: 'card', 'aria-labelledby': 'report' }, h('h2', { id: 'report' }, 'Report'),
+      h('p', { class: 'muted' }, 'Who was not reached and why, and files to save: a page with outcomes over time and failures by reason, and the results as CSV; without the message.'), form, result),
+    end() {
+      state.isLeft = true;
+      dropAll(state);
+    },
+  };
 }
 
 const persons = (number) => `${count(number)} ${number === 1 ? 'person' : 'people'}`;
 
+const causeWords = { 'suppressed: opted-out': 'suppressed: they have opted out', 'suppressed: recalled': 'suppressed: it was recalled' };
+
 /** Why people were not reached, as rows of a table. */
 export function causes({ people }) {
-  return people.causes.map(({ why, reason, count: number }) => [reason ? `${why}: ${reason}` : why, count(number)]);
+  return people.causes.map(({ why, reason, count: number }) => {
+    const cause = reason ? `${why}: ${reason}` : why;
+    return [causeWords[cause] ?? cause, count(number)];
+  });
 }
 
 /** What the list of those who were not reached lacks, or may soon have wrong. */
 export function listNotes({ people }) {
   return [
     people.stillNotified, ...people.omitted,
-    people.unpublished > 0 && `${plural(people.unpublished, 'recipient')} ${people.unpublished === 1 ? 'was' : 'were'} never published and ${people.unpublished === 1 ? 'is' : 'are'} not in the list, because Kafka does not know them: the command below takes them from the audience’s file.`,
+    people.unpublished > 0 && `${plural(people.unpublished, 'recipient')} ${people.unpublished === 1 ? 'was' : 'were'} never published and ${people.unpublished === 1 ? 'is' : 'are'} not in the list, because the audience’s file alone names them: choose it above, and make the report again.`,
   ].filter(Boolean);
 }
 
@@ -404,8 +426,9 @@ function made(answer, name, place, app) {
       answer.tooLarge.length > 0 && ' A list above 1 GiB is left to the command.'),
     table({
       caption: `${persons(people.notReached)} not reached on any push service; ${count(people.reached)} reached`,
-      columns: [{ title: 'Why' }, { title: 'People', number: true }], rows: causes(answer), empty: people.reached > 0 ? `All ${persons(people.reached)} of whom Kafka knows were reached.` : 'There is no outcome yet.',
+      columns: [{ title: 'Why' }, { title: 'People', number: true }], rows: causes(answer), empty: people.reached > 0 ? `All ${persons(people.reached)} who were published were reached.` : 'There is no outcome yet.',
     }),
+    people.audience && h('p', {}, people.audience),
     listNotes(answer).map((note) => h('p', { class: 'badge warn' }, note)),
     h('details', { id: 'report-commands' }, h('summary', {}, 'The same on a command line'), command(answer.command),
       h('p', {}, 'Who was not reached, with the columns of the campaign’s audience (its file for AUDIENCE), so that the list can be the audience of a new campaign:'),

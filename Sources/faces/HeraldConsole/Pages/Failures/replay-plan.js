@@ -4,7 +4,7 @@ import { get, post } from '../../Frame/lib/api.js';
 import { command } from '../../Frame/lib/command.js';
 import { fail, say } from '../../Frame/lib/dialog.js';
 import { facts, h, replace, table } from '../../Frame/lib/dom.js';
-import { attempt, check, field } from '../../Frame/lib/form.js';
+import { attempt, check, field, keepTyped, keptPrefix } from '../../Frame/lib/form.js';
 import { count, duration, percent, plural, time } from '../../Frame/lib/format.js';
 import { settled } from '../../Frame/lib/live.js';
 import { go } from '../../Frame/lib/place.js';
@@ -19,7 +19,12 @@ export async function showPlan(main, id, app) {
   const body = h('div', {});
   replace(main, crumbs('Plan'), h('h1', {}, 'Plan'), head, body);
   const read = () => get(`/api/failures/plans/${encodeURIComponent(id)}`);
-  const first = await read();
+  const first = await read().catch((error) => {
+    // The console was started anew meanwhile, and has no plans; the tab knows what this one was of.
+    const request = sessionStorage.getItem(requestKey(id, app));
+    if (error.status !== 409 || !request) throw error;
+    return { state: 'gone', request: JSON.parse(request) };
+  });
   const finish = async () => {
     const found = await settled(first, read, {
       isLeft: () => isLeft,
@@ -35,6 +40,8 @@ export async function showPlan(main, id, app) {
   return () => { isLeft = true; };
 }
 
+const requestKey = (id, app) => `${keptPrefix}${app.viewer.name} plan ${id}`;
+
 function again(label, { request }) {
   return request && planButton(label, () => request, label);
 }
@@ -44,9 +51,11 @@ function drawPlan(body, found, app) {
   if (found.state === 'used') {
     return replace(body, h('p', {}, `${found.by} has started this plan. `, found.job && h('a', { href: `/failures/job/${found.job}` }, 'See how far it is')));
   }
-  if (found.state === 'aged') {
-    return replace(body, h('p', {}, 'The plan is older than a quarter of an hour, and what it was made of may have changed.'), again('Plan it again', found));
+  if (found.state === 'aged' || found.state === 'gone') {
+    return replace(body, h('p', {}, found.state === 'gone' ? 'The console has forgotten this plan: it was started anew since, or made many others.'
+      : 'The plan is older than a quarter of an hour, and what it was made of may have changed.'), again('Plan it again', found));
   }
+  if (found.request) sessionStorage.setItem(requestKey(found.id, app), JSON.stringify(found.request));
   const isReplay = found.kind === 'replay';
   const verb = isReplay ? 'replayed' : 'resolved';
   return replace(body,
@@ -70,7 +79,7 @@ function drawPlan(body, found, app) {
         rows: found.corrections.map((item) => [item.place, item.words]),
       }),
       isReplay ? command([...found.command, '--dry-run']) : null),
-    isReplay && app.isOperator && found.request && changes(found),
+    isReplay && app.isOperator && found.request && changes(found, app),
     startForm(found, app));
 }
 
@@ -81,24 +90,25 @@ function pairs(counts) {
 const contentHints = { data: 'A JSON object of texts: {"order":"17"}', badge: 'A number' };
 
 /** Makes the same plan with other options, or corrected. */
-function changes(found) {
+function changes(found, app) {
   const problem = h('div', {});
-  return h('details', { class: 'card' }, h('summary', {}, 'Change the plan'),
-    h('form', {
-      onsubmit: attempt(problem, (event) => {
-        event.preventDefault();
-        return plan(changedPlan(found.request?.filter, new FormData(event.target)));
-      }),
-    }, h('div', { class: 'grid' },
-      h('fieldset', {}, h('legend', {}, 'How'), field('ramp', 'Batches', { name: 'ramp', value: found.ramp }),
-        field('stop', labels.stop, { name: 'stop', inputmode: 'decimal', value: percent(found.stopIfFailures) }),
-        field('rate', labels.rate, { name: 'rate', inputmode: 'decimal' })),
-      h('fieldset', {}, h('legend', {}, 'Which'), field('only', 'Only these push services', { name: 'only' }),
-        check('again', 'Also what was replayed or resolved before', { name: 'again' }), check('fresh', 'New idempotency keys', { name: 'fresh' })),
-      h('fieldset', {}, h('legend', {}, 'Correct each'), field('user', 'User', { name: 'user' }),
-        field('message', 'Message', { name: 'message' }), field('pns', 'Push services', { name: 'pns' }),
-        contentTitles.map(([name, title]) => field(name, title, { name }, contentHints[name])))),
-    problem, h('button', {}, 'Plan again')));
+  const form = h('form', {
+    'aria-label': 'Change the plan', onsubmit: attempt(problem, (event) => {
+      event.preventDefault();
+      return plan(changedPlan(found.request?.filter, new FormData(event.target)));
+    }),
+  }, h('div', { class: 'grid' },
+    h('fieldset', {}, h('legend', {}, 'How'), field('ramp', 'Batches', { name: 'ramp', value: found.ramp }),
+      field('stop', labels.stop, { name: 'stop', inputmode: 'decimal', value: percent(found.stopIfFailures) }),
+      field('rate', labels.rate, { name: 'rate', inputmode: 'decimal' })),
+    h('fieldset', {}, h('legend', {}, 'Which'), field('only', 'Only these push services', { name: 'only' }),
+      check('again', 'Also what was replayed or resolved before', { name: 'again' }), check('fresh', 'New idempotency keys', { name: 'fresh' })),
+    h('fieldset', {}, h('legend', {}, 'Correct each'), field('user', 'User', { name: 'user' }),
+      field('message', 'Message', { name: 'message' }), field('pns', 'Push services', { name: 'pns' }),
+      contentTitles.map(([name, title]) => field(name, title, { name }, contentHints[name])))),
+  problem, h('button', {}, 'Plan again'));
+  const isTyped = keepTyped(form, app.viewer).files !== null;
+  return h('details', { class: 'card', open: isTyped }, h('summary', {}, 'Change the plan'), form);
 }
 
 function startForm(found, app) {
@@ -109,7 +119,7 @@ function startForm(found, app) {
     ? (found.firstBatch && found.firstBatch < found.planned ? `Start with a canary of ${found.firstBatch}` : `Replay ${count(found.planned)}`)
     : `Resolve ${count(found.planned)}`;
   const why = h('input', { id: 'reason', name: 'reason', required: true, maxlength: 500, autocomplete: 'off' });
-  const typed = found.isTyped && h('input', { id: 'typed', name: 'typed', inputmode: 'numeric', autocomplete: 'off', required: true });
+  const typed = found.isTyped && h('input', { id: 'typed', name: 'typed', inputmode: 'numeric', autocomplete: 'off', required: true, 'data-confirms': true });
   const problem = h('div', {});
   const hint = h('p', { class: 'muted' }, `The plan can be started once, for ${duration(found.secondsLeft * 1000)} from now on. `,
     isReplay && 'Each batch waits for its outcomes; it stops by itself when too many are bad.');
@@ -117,7 +127,7 @@ function startForm(found, app) {
   const drawLine = () => replace(line, command([...found.command, isReplay ? '--reason' : '--note', why.value || 'WHY']));
   why.addEventListener('input', drawLine);
   drawLine();
-  return h('form', {
+  const form = h('form', {
     class: 'card', 'aria-labelledby': 'start',
     onsubmit: async (event) => {
       event.preventDefault();
@@ -140,4 +150,6 @@ function startForm(found, app) {
   h('p', {}, h('label', { for: 'reason' }, isReplay ? 'Why (goes into the audit)' : 'What was done about them (goes into the audit)'), why),
   typed && h('p', {}, h('label', { for: 'typed' }, `Type ${found.planned} to confirm`), typed),
   problem, h('p', {}, h('button', { class: 'primary', id: 'start-button' }, label)), hint, line);
+  if (keepTyped(form, app.viewer).files) drawLine();
+  return form;
 }

@@ -28,6 +28,11 @@ table('Rare outcomes are named when there are some', (outcomes) => told({}, { ou
   [{ expired: 3, cancelled: 4 }, [['delivered', 0], ['failed', 0], ['expired', 3], ['cancelled', 4], ['waiting', 0], ['unpublished', 1]]],
 ]);
 
+table('Suppressed notifications say why', (campaign) => told({}, { outcomes: { ...none, suppressed: 27 }, ...campaign }), [
+  [{ suppressedWhy: '24 because their user opted out, 3 recalled' }, [['delivered', 0], ['failed', 0], ['suppressed', 27, '24 because their user opted out, 3 recalled'], ['waiting', 0]]],
+  [{}, [['delivered', 0], ['failed', 0], ['suppressed', 27], ['waiting', 0]]],
+]);
+
 table('The pace has a speed and a remaining time', pace, [
   [{}, {}, 'No outcome in the last 30 s.'], [{}, { perSecond: 0 }, 'No outcome in the last 30 s.'],
   [{}, { perSecond: 2.5 }, '2.5/s in the last 30 s.'],
@@ -79,14 +84,14 @@ table('The column with the users is chosen among those of the file', columnHint,
 ]);
 
 table('Those who were not reached are counted by cause', causes, [
-  [{ people: { causes: [{ why: 'failed', reason: 'invalid', count: 3 }, { why: 'no outcome yet', reason: '', count: 1 }] } },
-    [['failed: invalid', '3'], ['no outcome yet', '1']]],
+  [{ people: { causes: [{ why: 'failed', reason: 'invalid', count: 3 }, { why: 'no outcome yet', reason: '', count: 1 }, { why: 'suppressed', reason: 'opted-out', count: 12 }] } },
+    [['failed: invalid', '3'], ['no outcome yet', '1'], ['suppressed: they have opted out', '12']]],
 ]);
 
 table('A list of people says what it lacks, and what may change', listNotes, [
   [{ people: { omitted: [], unpublished: 0 } }, []],
   [{ people: { stillNotified: '2 of them may.', omitted: ['4 notifications were delivered without title.'], unpublished: 1 } }, ['2 of them may.', '4 notifications were delivered without title.',
-    '1 recipient was never published and is not in the list, because Kafka does not know them: the command below takes them from the audience’s file.']],
+    '1 recipient was never published and is not in the list, because the audience’s file alone names them: choose it above, and make the report again.']],
 ]);
 
 table('Lines NAME=TEXT are the data for the app', (text) => sent({ data: dataOf(text) }).data, [
