@@ -181,6 +181,9 @@ export function columnsOf(text) {
 
 const replacing = 'Another audience takes the place of the one that this campaign had, which its page says for ever';
 
+/** Why a line is invalid, without what only settings can change. */
+export const lineWords = (reason) => reason.replace(/,? because an? tag expression could reach everybody/, '').replace(/ \(a tag's characters;[^)]*\)/, '').replace('; an empty tag could reach everybody', '');
+
 /** The command's options in a text, as the form names them. */
 export function inForm(text) {
   const names = {
@@ -310,7 +313,7 @@ async function send(file, result, state) {
 export function expected(answer) {
   const { preview: found } = answer;
   return [
-    ['Read as', found.readAs], ['Recipients', count(found.recipients)], ['Repeats', count(found.repeats)], ['Invalid lines', count(found.invalid)],
+    ['Read as', found.readAs], ['Lines', count(found.recipients + found.repeats + found.invalid + (found.emptyLines ?? 0))], ['Recipients', count(found.recipients)], ['Repeats', count(found.repeats)], ['Invalid lines', count(found.invalid)],
     ['Empty lines', found.emptyLines > 0 && count(found.emptyLines)],
     ['Notifications', `${count(found.toNotify * found.pns.length)} for ${found.pns.join(' and ')}`], ['Topic', found.topic],
     ['Takes', answer.duration], ['Begins with', found.ramp && `${found.ramp.map(count).join(', ')}, and waits for their outcomes`],
@@ -330,7 +333,7 @@ function draw(answer, filled, result, app, state) {
     found.samples ? messages(found) : unseen(answer),
     found.invalid > 0 && table({
       caption: 'The first invalid lines', columns: [{ title: 'Row' }, { title: 'Why' }],
-      rows: found.invalidLines.map((line) => [line.row === line.line ? count(line.row) : `${count(line.row)} (line ${count(line.line)})`, line.reason]),
+      rows: found.invalidLines.map((line) => [line.row === line.line ? count(line.row) : `${count(line.row)} (line ${count(line.line)})`, lineWords(line.reason)]),
     }),
     found.invalid > 0 && h('p', {}, invalidLines(answer)),
     command(answer.command), startButton(answer, filled, result, app, state)));

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { moment, count as number } from '#console/Frame/lib/format.js';
-import { columnHint, columnsOf, contentOf, dataOf, expected, firstMessages, inForm, question } from '#console/Pages/Campaigns/campaign-form.js';
+import { columnHint, columnsOf, contentOf, dataOf, expected, firstMessages, inForm, lineWords, question } from '#console/Pages/Campaigns/campaign-form.js';
 import { contentFacts } from '#console/Frame/lib/vocabulary.js';
 import { added, atWork, causes, listNotes, ofCampaign, ordered, pace, parts, replaced, serviceRows, waits, waitWords } from '#console/Pages/Campaigns/campaigns.js';
 import { missing, shown } from '#console/Pages/Campaigns/phones.js';
@@ -94,6 +94,13 @@ table('A list of people says what it lacks, and what may change', listNotes, [
     '1 recipient was never published and is not in the list, because the audience’s file alone names them: choose it above, and make the report again.']],
 ]);
 
+table('An invalid line says what is wrong with it, and nothing of settings', lineWords, [
+  ["user holds a space (U+0020) as character 2; a user has only A-Z, because a tag expression could reach everybody (a tag's characters; backend.users: text allows all, in front of a backend of one's own)",
+    'user holds a space (U+0020) as character 2; a user has only A-Z'],
+  ["user holds '/'; a user has only A-Z (a tag's characters; backend.users: text allows all)", "user holds '/'; a user has only A-Z"],
+  ['user is empty; an empty tag could reach everybody', 'user is empty'], ['has 6 fields; the header has 3', 'has 6 fields; the header has 3'],
+]);
+
 table('Lines NAME=TEXT are the data for the app', (text) => sent({ data: dataOf(text) }).data, [
   ['', undefined], [' \n', undefined], ['order={{order}}\r\n\n a.b = 1=1 ', { order: '{{order}}', 'a.b': '1=1' }],
 ]);
@@ -160,10 +167,10 @@ test('A preview of a continued campaign counts the people left', () => {
 test('A preview counts a notification for each push service', () => {
   const preview = { recipients: 1500, toNotify: 1500, repeats: 2, invalid: 0, pns: ['apns', 'gcm'], topic: 'notifications', ramp: [1, 1000], longestMessageBytes: 1024 };
   assert.deepEqual(expected({ preview, duration: '8 s' }), [
-    ['Recipients', '1\u202f500'], ['Repeats', '2'], ['Invalid lines', '0'], ['Notifications', '3\u202f000 for apns and gcm'], ['Topic', 'notifications'],
+    ['Lines', '1\u202f502'], ['Recipients', '1\u202f500'], ['Repeats', '2'], ['Invalid lines', '0'], ['Notifications', '3\u202f000 for apns and gcm'], ['Topic', 'notifications'],
     ['Takes', '8 s'], ['Begins with', '1, 1\u202f000, and waits for their outcomes'], ['Longest message', '1\u202f024 bytes']]);
   assert.deepEqual(expected({ preview: { ...preview, ramp: undefined } }).map(([name]) => name),
-    ['Recipients', 'Repeats', 'Invalid lines', 'Notifications', 'Topic', 'Longest message']);
+    ['Lines', 'Recipients', 'Repeats', 'Invalid lines', 'Notifications', 'Topic', 'Longest message']);
 });
 
 table('The question before a start has its numbers, and asks for no 0', (preview) => question({ pns: ['apns', 'gcm'], ...preview }).title, [
