@@ -233,6 +233,11 @@ let package = Package(
             name: "publish-example", dependencies: ["HeraldEvents", "HeraldKafka", "HeraldTime"],
             path: "docs/examples/publish/swift",
             swiftSettings: strict),
+        // What docs/PREFERENCES.md shows to them.
+        .executableTarget(
+            name: "opt-out-example", dependencies: ["HeraldEvents", "HeraldKafka", "HeraldTime"],
+            path: "docs/examples/opt-out/swift",
+            swiftSettings: strict),
         .target(
             name: "TestSupport",
             dependencies: [
@@ -380,8 +385,8 @@ let package = Package(
         tests(
             "EndToEndTests", "EndToEndTests",
             [
-                "herald", "publish-example", "HeraldBytes", "HeraldHTTP", "HeraldHub", "HeraldKafka", "HeraldSandbox",
-                "HeraldThreads", "HeraldTime",
+                "herald", "publish-example", "opt-out-example", "HeraldBytes", "HeraldEvents", "HeraldHTTP",
+                "HeraldHub", "HeraldKafka", "HeraldSandbox", "HeraldThreads", "HeraldTime",
             ]),
     ]
 )

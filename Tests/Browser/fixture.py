@@ -31,6 +31,9 @@ topics:
   campaigns: {name}notifications.campaigns
   state: {name}notifications.dead-letter.state
   audit: {name}notifications.audit
+  preferences: {name}notifications.preferences
+  recalls: {name}notifications.recalls
+  classes: {{"{name}notifications.bulk": promotional}}
   partitions: 2
   replicationFactor: 1
 backend:

@@ -69,7 +69,8 @@ struct UsedSettings: Sendable, ExpressibleByArrayLiteral {
 
     /// The settings of the console, for display and changes.
     static let console: Self =
-        ["console", "retry", "limits.eventBytes", "backend.statuses"] + waiting + cluster + allTopics + pushServices
+        ["console", "retry", "limits.eventBytes", "backend.statuses", "preferences.enabled"] + waiting + cluster
+        + allTopics + pushServices
         + contentReach
 
     /// The settings for examining a worker's environment from outside.

@@ -130,6 +130,12 @@ static const struct herald_page_file files[] = {
     {"Pages/Now/now.js", (const unsigned char[]){
 #embed "../../faces/HeraldConsole/Pages/Now/now.js" suffix(, 0)
     }},
+    {"Pages/Preferences/preferences.css", (const unsigned char[]){
+#embed "../../faces/HeraldConsole/Pages/Preferences/preferences.css" suffix(, 0)
+    }},
+    {"Pages/Preferences/preferences.js", (const unsigned char[]){
+#embed "../../faces/HeraldConsole/Pages/Preferences/preferences.js" suffix(, 0)
+    }},
     {"Pages/Runbook/runbook.css", (const unsigned char[]){
 #embed "../../faces/HeraldConsole/Pages/Runbook/runbook.css" suffix(, 0)
     }},

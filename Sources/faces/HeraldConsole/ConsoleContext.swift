@@ -14,6 +14,7 @@ package struct ConsoleContext: Sendable {
     package var starts: CampaignStartRules
     package var search: TimelineSearch
     package var account: AccountReader
+    package var words: LastWordContext
     package var now: NowPlan
     package var reach: ClusterReach
     package var admin: Admin
@@ -24,7 +25,8 @@ package struct ConsoleContext: Sendable {
 
     package init(
         replay: ReplayContext, campaigns: CampaignContext, starts: CampaignStartRules, search: TimelineSearch,
-        account: AccountReader, now: NowPlan, reach: ClusterReach, admin: Admin, configuration: String?,
+        account: AccountReader, words: LastWordContext, now: NowPlan, reach: ClusterReach, admin: Admin,
+        configuration: String?,
         situation: @escaping @Sendable (WallTime) -> Explanation.Situation
     ) {
         self.replay = replay
@@ -32,6 +34,7 @@ package struct ConsoleContext: Sendable {
         self.starts = starts
         self.search = search
         self.account = account
+        self.words = words
         self.now = now
         self.reach = reach
         self.admin = admin
@@ -42,7 +45,7 @@ package struct ConsoleContext: Sendable {
     /// The same with this viewer's name in the audit.
     func signed(by name: String) -> Self {
         var context = self
-        (context.replay.operatorName, context.campaigns.operatorName) = (name, name)
+        (context.replay.operatorName, context.campaigns.operatorName, context.words.operatorName) = (name, name, name)
         return context
     }
 

@@ -43,7 +43,7 @@ package final class ConsoleProcess: Sendable {
         return [
             try NowPart(context.now, news: news, failures: failures), jobs, failures,
             try FindPart(context, planned: failures.starter.planned), try CampaignsPart(context, jobs: jobs.jobs),
-            try AccountPart(context), AuditPart(context),
+            try PreferencesPart(context), try RecallPart(context), try AccountPart(context), AuditPart(context),
         ]
     }
 }

@@ -13,6 +13,8 @@ struct Reply: Error {
 
     static let ok = Self(status: 200)
 
+    static let notFromHere = failure(403, "only this machine may control the sandbox")
+
     static func failure(_ status: Int, _ fault: String) -> Self { Self(status: status, fault: fault) }
 
     static func json(_ value: JSONValue) -> Self { Self(status: 200, body: Array(value.compact.utf8)) }

@@ -46,6 +46,12 @@ package struct TimelineSearch: Sendable {
         package var isCut = false
         /// Whether the reading was ended before its end.
         package var isPart = false
+
+        /// What was looked for and not read, a phrase each.
+        var missed: [String] {
+            unread + openTransactions.map { "\($0.words); \($0.remedy)" }
+                + (isPart ? ["what comes behind the place at which the reading was ended"] : [])
+        }
     }
 
     private struct Place {
@@ -149,14 +155,13 @@ package struct TimelineSearch: Sendable {
     }
 
     private func gaps(_ query: TimelineQuery, _ found: Found) -> [String] {
-        var gaps = found.unread + found.openTransactions.map { "\($0.words); \($0.remedy)" }
+        var gaps = found.missed
         if found.isNarrow {
             gaps.append(
                 "other partitions than that of the user's key, where events with another key may lie (--all-partitions "
                     + "reads them)")
         }
         if let since = query.since, found.knowsTimes { gaps.append("what was recorded before \(since.text) (--since)") }
-        if found.isPart { gaps.append("what comes behind the place at which the reading was ended") }
         if found.isCut { gaps.append("older events of a partition than the newest \(query.limit)") }
         return gaps
     }

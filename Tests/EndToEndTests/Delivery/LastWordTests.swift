@@ -118,12 +118,8 @@ struct LastWordTests {
     func recalls() async throws {
         try await Fixture.run(Self.plan()) { fixture in
             let worker = try await fixture.startWorker(changing: Self.names(fixture))
-            for words in [
-                ["--id", "e0", "--user", "user-0", "--reason", "wrong price"], ["--campaign", "spring", "--yes"],
-            ] {
-                let tool = try fixture.startTool(["recall"] + words, changing: Self.names(fixture))
-                #expect(try await tool.waitForExit(within: 120) == 0, "\(tool.output)")
-            }
+            try await Self.recall(fixture, ["--id", "e0", "--user", "user-0", "--reason", "wrong price"])
+            try await Self.recall(fixture, ["--campaign", "spring", "--yes"])
             try await Self.wait(fixture, "both are applied") {
                 try await Self.metric("herald_recalls", of: worker) == 2
             }
@@ -136,6 +132,35 @@ struct LastWordTests {
                 String(decoding: $0.value ?? [], as: UTF8.self)
             }
             #expect(detail.contains { $0.contains("wrong price") && $0.contains("recalled") })
+        }
+    }
+
+    @discardableResult
+    private static func recall(_ fixture: Fixture, _ words: [String]) async throws -> String {
+        let tool = try fixture.startTool(["recall"] + words, changing: names(fixture))
+        #expect(try await tool.waitForExit(within: 120) == 0, "\(tool.output)")
+        return tool.output
+    }
+
+    @Test("A recall says before it is written what is not called yet, and a dry run writes nothing")
+    func scope() async throws {
+        try await Fixture.run(Self.plan()) { fixture in
+            try await fixture.publish(Batch.events(0..<1))
+            let event = ["--id", "e0", "--user", "user-0"]
+            let before = try await Self.recall(fixture, event + ["--dry-run", "-o", "json"])
+            #expect(before.contains(#""left": 1"#) && !before.contains("isRecalled"))
+            #expect(
+                try await Self.recall(fixture, ["--campaign", "spring", "--dry-run"]).contains("no campaign spring"))
+            #expect(
+                try await Self.recall(fixture, ["--id", "e7", "--user", "user-7", "--dry-run"]).contains("not found"))
+            try await fixture.catchUp()
+            #expect(fixture.count("notifications.recalls") == 0 && fixture.count("notifications.audit") == 0)
+            let done = try await Self.recall(fixture, event)
+            #expect(done.contains("has no outcome yet") && done.contains("herald explain e0 --user user-0"))
+            _ = try await fixture.startWorker(changing: Self.names(fixture))
+            try await fixture.waitForResults(1)
+            let after = try await Self.recall(fixture, event + ["--dry-run"])
+            #expect(after.contains("suppressed at"))
         }
     }
 
@@ -249,5 +274,72 @@ struct LastWordTests {
             }
             #expect(audit.contains { $0.contains("she called") })
         }
+    }
+
+    @Test("In the console operators alone see and change what a user does not want; a recall says what is left to it")
+    func console() async throws {
+        try await Fixture.run(Self.plan()) { fixture in
+            let console = try await ConsoleClient(fixture, changing: Self.names(fixture), "--allow-changes")
+            for (path, body) in [("preferences/show", #"{"user":"ann"}"#), ("preferences/change", #"{"user":"ann"}"#)] {
+                let refused = try await console.ask("/api/\(path)", post: body, token: ConsoleClient.viewerToken)
+                #expect(refused.status == 403, "\(path)")
+            }
+            let word = #"{"user":"ann","optOut":["promotional","pns:apns"],"reason":"she called"}"#
+            let changed = try await Self.settled("preferences/change", post: word, again: "preferences/task", console)
+            #expect(changed["was"] as? String == "nothing (the user gets everything)")
+            #expect(changed["is"] as? String == "promotional,pns:apns")
+            let shown = try await Self.settled(
+                "preferences/show", post: #"{"user":"ann"}"#, again: "preferences/task", console)
+            #expect(shown["optOut"] as? [String] == ["promotional", "pns:apns"] && shown["by"] as? String == "ann")
+            let task = try #require(shown["task"] as? String)
+            for ask in ["", nil] {
+                let seen = try await console.ask(
+                    "/api/preferences/task/\(task)", post: ask, token: ConsoleClient.viewerToken)
+                #expect([403, 405].contains(seen.status), "\(seen.text)")
+            }
+            let wrong = try await console.ask("/api/preferences/change", post: #"{"user":"ann","optOut":["promo"]}"#)
+            #expect(wrong.status == 400 && wrong.text.contains("is unknown; allowed: all, promotional"))
+            _ = try await Self.settled(
+                "preferences/change", post: #"{"user":"ann"}"#, again: "preferences/task", console)
+
+            try await fixture.publish(Batch.events(0..<1))
+            let found = try await Self.settled("recalls?id=e0&user=user-0", again: "recalls", console)
+            #expect(found["left"] as? Int == 1 && found["isRecalled"] as? Bool == false)
+            let event = #"{"id":"e0","user":"user-0","reason":"wrong price"}"#
+            for order in ["give", "withdraw"] {
+                let refused = try await console.ask(
+                    "/api/recalls/\(order)", post: event, token: ConsoleClient.viewerToken)
+                #expect(refused.status == 403, "\(order)")
+            }
+            #expect(try await console.ask("/api/recalls/give", post: event).status == 200)
+            let recalled = try await Self.settled("recalls?id=e0&user=user-0", again: "recalls", console)
+            #expect(recalled["isRecalled"] as? Bool == true && recalled["by"] as? String == "ann")
+            _ = try await fixture.startWorker(changing: Self.names(fixture))
+            try await fixture.waitForResults(1)
+            #expect(try Self.outcomes(fixture) == ["e0": "suppressed"])
+            let after = try await Self.settled("recalls?id=e0&user=user-0", again: "recalls", console)
+            #expect(after["left"] as? Int == 0)
+            try await fixture.catchUp()
+            let audit = fixture.records("notifications.audit").map { String(decoding: $0.value ?? [], as: UTF8.self) }
+            for action in ["preferences.set", "preferences.reveal", "preferences.forget", "recall"] {
+                #expect(audit.contains { $0.contains(#""action":"\#(action)""#) }, "\(action)")
+            }
+            #expect(audit.allSatisfy { $0.contains(#""by":"ann""#) })
+        }
+    }
+
+    /// Asks the console for work on a topic, as an operator, and then for its answer.
+    private static func settled(
+        _ path: String, post body: String? = nil, again: String, _ console: ConsoleClient
+    ) async throws -> [String: Any] {
+        let begun = try await console.ask("/api/\(path)", post: body)
+        let task = try #require(begun.object["task"] as? String, "\(begun.text)")
+        var answer = begun
+        _ = try await eventually {
+            answer = try await console.ask("/api/\(again)/\(task)", post: body == nil ? nil : "{}")
+            return answer.object["state"] as? String != "reading"
+        }
+        #expect(answer.object["state"] as? String == "done", "\(answer.text)")
+        return answer.object
     }
 }

@@ -1,10 +1,11 @@
 import Foundation
+import HeraldEvents
 import HeraldSandbox
 import HeraldText
 import TestSupport
 import Testing
 
-/// One of the examples of docs/PUBLISHING.md whose language is on this machine.
+/// One of the examples whose language is on this machine.
 private struct Example: Sendable {
     var language: String
     var command: [String]
@@ -20,8 +21,24 @@ private struct Examples {
         case go = "Go"
     }
 
-    private static let folder = Repository.root.appending(path: "docs/examples/publish")
+    /// Where the examples of a document are, and their names.
+    struct Names {
+        var document: String
+        var folder: String
+        var program: String
+        var python: String
+        var java: String
+        var typeScript: String
 
+        static let publish = Self(
+            document: "PUBLISHING", folder: "publish", program: "publish-example", python: "publish.py",
+            java: "Publish.java", typeScript: "publish")
+        static let optOut = Self(
+            document: "PREFERENCES", folder: "opt-out", program: "opt-out-example", python: "opt_out.py",
+            java: "OptOut.java", typeScript: "opt-out")
+    }
+
+    let names: Names
     /// The test's own folder.
     let directory: URL
 
@@ -30,18 +47,20 @@ private struct Examples {
         try languages.compactMap { language in
             let command =
                 switch language {
-                case .swift: [Bundle.main.bundleURL.appending(path: "publish-example").path]
+                case .swift: [Bundle.main.bundleURL.appending(path: names.program).path]
                 case .python: python()
                 case .java: java()
                 case .typeScript: try typeScript()
                 case .go: try go()
                 }
-            if command == nil { SkippedSuites.note(absent: "docs/PUBLISHING.md in \(language.rawValue)") }
+            if command == nil { SkippedSuites.note(absent: "docs/\(names.document).md in \(language.rawValue)") }
             return command.map { Example(language: language.rawValue, command: $0) }
         }
     }
 
-    private func path(_ name: String) -> String { Self.folder.appending(path: name).path }
+    private func path(_ name: String) -> String {
+        Repository.root.appending(path: "docs/examples/\(names.folder)/\(name)").path
+    }
 
     /// Whether a command succeeds.
     private func runs(_ command: String...) -> Bool {
@@ -51,13 +70,13 @@ private struct Examples {
 
     private func python() -> [String]? {
         ["/usr/bin/python3", "python3"].first { runs($0, "-c", "import confluent_kafka") }.map {
-            [$0, path("publish.py")]
+            [$0, path(names.python)]
         }
     }
 
     private func java() -> [String]? {
         guard let home = ProcessInfo.processInfo.environment["KAFKA_HOME"], runs("java", "-version") else { return nil }
-        return ["java", "-cp", "\(home)/libs/*", path("Publish.java")]
+        return ["java", "-cp", "\(home)/libs/*", path(names.java)]
     }
 
     private func typeScript() throws -> [String]? {
@@ -66,8 +85,8 @@ private struct Examples {
         guard let modules, runs("node", "--version") else { return nil }
         let folder = directory.appending(path: "typescript")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        let script = folder.appending(path: "publish.mjs")
-        try FileManager.default.copyItem(atPath: path("publish.ts"), toPath: script.path)
+        let script = folder.appending(path: "\(names.typeScript).mjs")
+        try FileManager.default.copyItem(atPath: path("\(names.typeScript).ts"), toPath: script.path)
         try FileManager.default.createSymbolicLink(
             at: folder.appending(path: "node_modules"), withDestinationURL: modules.standardizedFileURL)
         return ["node", script.path]
@@ -77,8 +96,8 @@ private struct Examples {
     private func go() throws -> [String]? {
         let folder = directory.appending(path: "go")
         try FileManager.default.copyItem(atPath: path("go"), toPath: folder.path)
-        guard runs("go", "build", "-C", folder.path, "-mod=mod", "-o", "publish") else { return nil }
-        return [folder.appending(path: "publish").path]
+        guard runs("go", "build", "-C", folder.path, "-mod=mod", "-o", "example") else { return nil }
+        return [folder.appending(path: "example").path]
     }
 }
 
@@ -102,7 +121,9 @@ struct PublishingTests {
         plan.settings = ["backend.body": "object"]
         try await Fixture.run(plan) { fixture in
             let worker = try await fixture.startWorker()
-            let examples = try await Blocking.run { try Examples(directory: fixture.directory).found(languages) }
+            let examples = try await Blocking.run {
+                try Examples(names: .publish, directory: fixture.directory).found(languages)
+            }
             let runs = examples.map { example in
                 let log = fixture.directory.appending(path: "example-\(example.language).log")
                 let words = [fixture.bootstrapServers, "user-\(example.language)", "Hello from \(example.language)"]
@@ -146,6 +167,49 @@ struct PublishingTests {
             }
             worker.terminate()
             #expect(try await worker.waitForExit() == 0)
+        }
+    }
+
+    @Test("In Swift and Python it is written what a user does not want")
+    func optOuts() async throws { try await expectOptOut(from: [.swift, .python]) }
+
+    @Test(
+        "In Java, TypeScript and Go it is written what a user does not want", .long("compilers and virtual machines"))
+    func optOutsInOtherLanguages() async throws { try await expectOptOut(from: [.java, .typeScript, .go]) }
+
+    private func expectOptOut(from languages: [Examples.Language]) async throws {
+        var plan = Fixture.Plan()
+        plan.more = ["notifications.preferences"]
+        try await Fixture.run(plan) { fixture in
+            let examples = try await Blocking.run {
+                try Examples(names: .optOut, directory: fixture.directory).found(languages)
+            }
+            let entries = ["promotional", "pns:apns", "source:shop"]
+            for example in examples {
+                let log = fixture.directory.appending(path: "opt-out-\(example.language).log")
+                let words = [fixture.bootstrapServers, "user-\(example.language)"] + entries
+                let topics = ["PREFERENCES_TOPIC": fixture.topic("notifications.preferences")]
+                let status = try await Blocking.run {
+                    try Java.start(example.command.prefix(1).filter { $0 == "java" }) {
+                        try ChildProcess(example.command + words, environment: topics, output: log).wait()
+                    }
+                }
+                let output = (try? String(contentsOf: log, encoding: .utf8)) ?? ""
+                #expect(status == 0, "\(example.language): \(output.suffix(2_000))")
+            }
+            try await fixture.catchUp()
+            for example in examples {
+                let records = fixture.records("notifications.preferences").filter {
+                    $0.keyText == "user-\(example.language)"
+                }
+                #expect(records.count == 1)
+                for record in records {
+                    let value = try #require(record.value)
+                    let (word, problem) = Preference.reading(value.span.bytes, pushServices: .standard)
+                    #expect(problem == nil && word.optOut.entries == entries, "\(example.language): \(word)")
+                    #expect(word.updatedAt != nil && word.by != nil, "\(example.language)")
+                }
+            }
         }
     }
 

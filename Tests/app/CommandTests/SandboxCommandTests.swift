@@ -148,6 +148,46 @@ struct SandboxCommandTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["empty"])
     }
 
+    @Test("What a user does not want is said, shown and forgotten by HTTP, and holds when that is answered")
+    func preferences() async throws {
+        let sandbox = try RunningHerald([
+            "sandbox", "-o", "json", "--preferences-enabled", "true", "--topics-classes",
+            "notifications=promotional",
+        ])
+        let addresses = try await sandbox.object()
+        let broker = try #require(addresses["bootstrapServers"] as? String)
+        let backend = try #require((addresses["backendURL"] as? String).flatMap { URL(string: $0)?.port })
+        func ask(_ method: String, _ user: String, _ body: String = "") async throws -> (status: Int, text: String) {
+            let answer = try await Blocking.run {
+                try PlainHTTP.request(
+                    port: UInt16(backend), method, "/sandbox/preferences/\(user)",
+                    headers: ["Authorization": "Basic YW5uOmFubg=="], body: body)
+            }
+            return (answer.status, answer.text)
+        }
+        #expect(try await ask("GET", "ann%231").status == 404)
+        let broken = try await ask("PUT", "ann%231", #"{"optOut":["promo"]}"#)
+        #expect(broken.status == 400 && broken.text.contains("is unknown; allowed: all, promotional, pns:NAME"))
+        #expect(try await ask("PUT", "ann%231", "nonsense").status == 400)
+        #expect(try await ask("GET", "ann%231").status == 404)
+        #expect(try await ask("POST", "ann%231").status == 405)
+        let word = #"{"optOut":["promotional"],"by":"a test","colour":"blue"}"#
+        #expect(try await ask("PUT", "ann%231", word).status == 200)
+        #expect(try await ask("GET", "ann%231") == (200, word))
+        func outcome() async throws -> String {
+            let run = try await Self.run(
+                [Self.program, "publish", "--user", "ann#1", "--pns", "apns", "--message", "m", "--wait", "60s"],
+                ["HERALD_KAFKA_BOOTSTRAP_SERVERS": broker])
+            return run.text
+        }
+        #expect(try await outcome().contains("suppressed"))
+        #expect(try await ask("DELETE", "ann%231").status == 200)
+        #expect(try await ask("GET", "ann%231").status == 404)
+        #expect(try await outcome().contains("delivered"))
+        try sandbox.closeInput()
+        #expect(try await sandbox.end().status == 0)
+    }
+
     @Test("Each call names its record, and the fault of that record's key")
     func records() async throws {
         let sandbox = try RunningHerald(["sandbox", "-o", "json", "--retry-delays", "100ms"])

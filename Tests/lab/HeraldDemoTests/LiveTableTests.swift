@@ -17,9 +17,9 @@ struct LiveTableTests {
 
     /// All scenes, some settled, some called, some waiting.
     private static func busy() throws -> DemoTracker {
-        var played = try PlayedTracker(except: [1, 2, 3])
+        var played = try PlayedTracker(except: [1, 3, 4])
         played.call(1, "gcm", status: 503)
-        played.retry(2, "gcm", attempts: 4, due: 2_345)
+        played.retry(3, "gcm", attempts: 4, due: 2_345)
         return played.tracker
     }
 
@@ -40,10 +40,11 @@ struct LiveTableTests {
         #expect(lines[1] == "USER     MESSAGE                 PNS   STATE                              CALLS")
         #expect(lines[2] == "alice    Your parcel is here     apns  ✓ delivered                            1")
         #expect(lines[3] == "                                 gcm   ✓ delivered                            1")
-        #expect(lines[4] == "bob      CloudEvent as JSON      gcm   → answered 503                         1")
-        #expect(lines[6] == "                                 gcm   ↻ retry.3s, due in 2.3 s")
+        #expect(lines[4] == "nina     CloudEvent as JSON      gcm   → answered 503                         1")
+        #expect(lines[5] == "bob      Has opted out of ads    gcm   – suppressed")
+        #expect(lines[7] == "                                 gcm   ↻ retry.3s, due in 2.3 s")
         #expect(lines.contains("josé     No tag holds this user  apns  ✗ dead letter: invalid"))
-        #expect(lines.last == "7 delivered · 4 dead-lettered · 1 expired · 5 under way  a hint")
+        #expect(lines.last == "7 delivered · 4 dead-lettered · 1 expired · 1 suppressed · 5 under way  a hint")
     }
 
     @Test("200 columns have room for reason and status")
@@ -80,7 +81,7 @@ struct LiveTableTests {
         let rows = LiveTable.rows(of: tracker, limit: 7)
         #expect(
             rows.map { "\($0.user) \($0.pushService)" } == [
-                "bob gcm", "grace apns", "grace gcm", "grace wns", "judy apns", "kim gcm", "olivia wns",
+                "nina gcm", "grace apns", "grace gcm", "grace wns", "judy apns", "kim gcm", "olivia wns",
             ])
         #expect(rows.map(\.isContinued) == [false, false, true, true, false, false, false])
         #expect(LiveTable.rows(of: tracker, limit: 2).map(\.pushService) == ["wns", "apns"])

@@ -29,7 +29,7 @@ struct PlayedTracker {
                 for _ in 0..<expected.calls { call(event.number, pushService, status: expected.status) }
             }
             try result(event.number, expected)
-            if expected.outcome != .delivered { try deadLetter(event) }
+            if expected.outcome.hasDeadLetter { try deadLetter(event) }
         }
     }
 
@@ -56,6 +56,7 @@ struct PlayedTracker {
     mutating func result(_ number: Int, _ outcome: ExpectedOutcome) throws {
         var members = [#""outcome":"\#(outcome.outcome.rawValue)""#, #""attempts":\#(outcome.calls)"#]
         if let pushService = outcome.pushService { members.append(#""pns":"\#(pushService)""#) }
+        if let suppression = outcome.suppression { members.append(#""reason":"\#(suppression.rawValue)""#) }
         if let reason = outcome.reason { members.append(#""reason":"\#(reason.rawValue)""#) }
         if let status = outcome.status { members.append(#""status":\#(status)"#) }
         members.append(#""completedAt":"2026-11-21T08:40:26.123Z""#)

@@ -388,6 +388,24 @@ struct CampaignStatusTests {
         #expect(status.perSecond == 12)
     }
 
+    @Test("A recall finds what has no outcome, published or not, in the page's numbers")
+    func recall() {
+        let campaign = Samples.campaign(progress: Samples.progress(recipients: 300, published: 100, isComplete: false))
+        let status = status(campaign, ["delivered": 90, "suppressed": 10])
+        let scope = RecallScope(status, isWhole: true)
+        #expect(scope.left == status.open + status.unpublished && scope.left == 500)
+        #expect(
+            scope.sentences == [
+                "500 notifications have no outcome yet: 100 published, 400 not. 90 delivered, 10 suppressed."
+            ])
+        #expect(RecallScope(status, isWhole: false).sentences[0].contains("Not all outcomes were counted"))
+        let nothing = RecallScope(
+            self.status(Samples.campaign(), ["delivered": 199, "suppressed": 1]), isWhole: true)
+        #expect(nothing.sentences == ["0 notifications have no outcome yet. 199 delivered, 1 suppressed."])
+        let unknown = RecallScope(unknownCampaign: "sprin", nearest: "spring")
+        #expect(unknown.left == nil && unknown.sentences[0].contains("did you mean spring?"))
+    }
+
     @Test("Who resumes a campaign without a publisher is told to start it again")
     func resume() {
         func consequence(end: String?) -> String {

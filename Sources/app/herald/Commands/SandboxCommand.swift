@@ -37,7 +37,8 @@ enum SandboxCommand: HeraldCommand {
             "It starts an embedded broker with Herald's topics, the reference backend, and an ordinary worker, writes their "
             + "addresses in one line when a test can begin, and ends with 0 when its standard input is closed, so that it "
             + "never outlives the test that started it. It ends on SIGTERM too. PUT /sandbox/misbehaviour on the backend "
-            + "makes calls fail, GET /sandbox/calls shows them (herald help backend). docs/TESTING.md has examples.\n\n"
+            + "makes calls fail, GET /sandbox/calls shows them (herald help backend), and "
+            + "PUT /sandbox/preferences/USER says what a user does not want. docs/TESTING.md has examples.\n\n"
             + "The embedded broker's group needs three seconds for its first member: events that are published before are "
             + "delivered then. It keeps nothing and has no real transactions. Kafka's own Java client, kafka-python, and "
             + "kafkajs with an idempotent producer cannot talk to it. With --kafka-home the sandbox starts a real Kafka, "
@@ -70,6 +71,10 @@ enum SandboxCommand: HeraldCommand {
         var configuration = ReferenceBackend.Configuration()
         configuration.server.port = UInt16(clamping: invocation.parsed[backendPort])
         configuration.recordOfCall = { records.record(of: $0) }
+        let words =
+            broker.settings.preferences.enabled
+            ? try SandboxWords(broker.settings, environment: invocation.environment) : nil
+        configuration.words = words
         let backend = try ReferenceBackend(configuration)
         defer { backend.stop() }
         let settings = try broker.settings.replacing(["backend-url": [backend.url]])
@@ -81,6 +86,7 @@ enum SandboxCommand: HeraldCommand {
         defer { exporter?.close(within: .seconds(2)) }
         workerConfiguration.tracing = try exporter.flatMap { try settings.tracing(into: $0.queue) }
         let worker = Worker(configuration: workerConfiguration, logger: logger)
+        words?.follow(worker)
         let admin = try settings.adminServer(of: worker, writer: writer, spans: exporter?.queue)
         defer { admin?.stop() }
 

@@ -15,7 +15,7 @@ extension Settings {
             starts: CampaignStartRules(
                 pushServices: try pushServices(), maximumEventBytes: limits.eventBytes, users: backend.users,
                 reach: contentReach, uploadLimit: console.uploadLimit, directory: temporaryDirectory),
-            search: search, account: try accountReader(),
+            search: search, account: try accountReader(), words: try lastWordContext(environment: environment),
             now: NowPlan(
                 search: search,
                 reach: ClusterReach(bootstrapServers: kafka.bootstrapServers, patience: NowPlan.patience),
@@ -52,6 +52,7 @@ extension Settings {
         }
         configuration.allowsChanges = allowsChanges
         configuration.operatorName = operatorName
+        configuration.obeysWords = preferences.enabled
         configuration.links = ConsoleLinks(
             traces: try linkTemplate("console.links.traces", console.links.traces, names: ConsoleLinks.traceName),
             alerts: try linkTemplate("console.links.alerts", console.links.alerts, names: ConsoleLinks.alertName))

@@ -7,6 +7,7 @@ import * as campaigns from '../Pages/Campaigns/campaigns.js';
 import * as failures from '../Pages/Failures/failures.js';
 import * as find from '../Pages/Find/find.js';
 import * as now from '../Pages/Now/now.js';
+import * as preferences from '../Pages/Preferences/preferences.js';
 import * as runbook from '../Pages/Runbook/runbook.js';
 import * as verdict from '../Pages/Verdict/verdict.js';
 
@@ -16,6 +17,7 @@ export const pages = [
   { name: 'failures', title: 'Failures', module: failures },
   { name: 'find', title: 'Find', module: find },
   { name: 'campaigns', title: 'Campaigns', module: campaigns },
+  { name: 'preferences', title: 'Preferences', module: preferences },
   { name: 'account', title: 'Account', module: account },
   { name: 'audit', title: 'Audit', module: audit },
   { name: 'runbook', title: 'Runbook', module: runbook },

@@ -26,6 +26,8 @@ package final class ConsoleServer: Sendable {
         /// The name of a one-time link's user, for the audit.
         package var operatorName = ""
         package var links = ConsoleLinks()
+        /// Whether the settings have workers obey what users said, and recalls.
+        package var obeysWords = false
 
         package init() {}
     }
@@ -70,7 +72,8 @@ package final class ConsoleServer: Sendable {
             allowsChanges: configuration.allowsChanges, operatorName: configuration.operatorName)
         let service = Service(
             gate: gate, threads: try WorkerThreads(name: "console", count: Self.threadCount),
-            links: configuration.links, routes: routes, news: news, onLinkUse: onLinkUse)
+            links: configuration.links, obeysWords: configuration.obeysWords, routes: routes, news: news,
+            onLinkUse: onLinkUse)
         self.service = service
         host = configuration.host
         beating = try RepeatedWork(name: "console-beat", every: Self.beat) { [tokens = configuration.tokens] in
@@ -130,6 +133,7 @@ private struct Service: Sendable {
     let gate: Gate
     let threads: WorkerThreads
     let links: ConsoleLinks
+    let obeysWords: Bool
     let routes: [ConsoleRoute]
     let news: ConsoleNews
     let onLinkUse: @Sendable (String) -> Void
@@ -169,7 +173,7 @@ private struct Service: Sendable {
         if path == ["session"], request.method == "POST" { return .respond(try signIn(request, now)) }
         let entrance = try gate.entrance(request, cookie: cookieName(request), now: now)
         switch (request.method, path) {
-        case ("GET", ["session"]): return .respond(HTTPResponse.viewer(entrance.viewer, links))
+        case ("GET", ["session"]): return .respond(answer(to: entrance.viewer))
         case ("POST", ["session", "end"]): return .respond(signOut(entrance, request))
         case ("GET", ["news"]):
             guard let stream = news.subscribe(entrance) else {
@@ -233,7 +237,7 @@ extension Service {
         }
         let (secret, viewer, next) = try gate.signIn(key.key, isLink: isLink, request, now: now)
         if let next { onLinkUse(next) }
-        var response = HTTPResponse.viewer(viewer, links)
+        var response = answer(to: viewer)
         response.headers.append(name: "Set-Cookie", value: cookie(request, secret, seconds: 12 * 3_600))
         return response
     }
@@ -260,11 +264,12 @@ extension Service {
     }
 }
 
-extension HTTPResponse {
-    fileprivate static func viewer(_ viewer: Viewer, _ links: ConsoleLinks) -> HTTPResponse {
+extension Service {
+    /// Who is signed in, and what the page has to know of this console.
+    private func answer(to viewer: Viewer) -> HTTPResponse {
         ConsoleAnswer.json([
             "name": .string(viewer.name), "role": .string(viewer.role.rawValue), "canChange": .bool(viewer.canChange),
-            "links": ["traces": .text(links.traces), "alerts": .text(links.alerts)],
+            "links": ["traces": .text(links.traces), "alerts": .text(links.alerts)], "obeysWords": .bool(obeysWords),
         ]).response
     }
 }

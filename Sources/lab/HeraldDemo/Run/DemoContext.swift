@@ -14,8 +14,10 @@ package final class DemoContext: Sendable {
     package init(isHub: Bool) throws {
         let topics = topics
         let retries = DemoScript.delays.compactMap { DelayName($0) }.map { topics.retryTopic($0) }
-        topicList = (topics.requests + [topics.results] + retries + [topics.deadLetter])
+        topicList =
+            (topics.requests + [topics.results] + retries + [topics.deadLetter])
             .map { EmbeddedBroker.Topic($0, partitions: Self.partitionCount) }
+            + [topics.preferences, topics.recalls].map { EmbeddedBroker.Topic($0, partitions: 1) }
         broker = try EmbeddedBroker(topics: topicList)
         backend = try DemoBackend(isHub: isHub)
     }
@@ -37,6 +39,8 @@ package final class DemoContext: Sendable {
         delivery:
           guarantee: at-least-once
           drainTimeout: 3s
+        preferences: {enabled: true}
+        topics: {classes: {}}
         retry:
           immediate: 2
           delays: [\(DemoScript.delays.joined(separator: ", "))]

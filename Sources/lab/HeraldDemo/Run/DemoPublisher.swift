@@ -1,23 +1,37 @@
 import HeraldBytes
 import HeraldCommandLine
+import HeraldEvents
 import HeraldKafka
 import HeraldThreads
+import HeraldTime
 
-/// Publishes the stream's events to the request topic, as any service would.
+/// Publishes the stream's events to the request topic, and what their users said before, as any service would.
 final class DemoPublisher {
+    /// The number of no event: its record is a user's word.
+    private static let word = UInt64.max
+
     private let producer: Producer
     private let topic: ProducerTopic
+    private let words: ProducerTopic
 
-    init(bootstrapServers: String, topic: String, wakeup: Wakeup) throws {
+    init(bootstrapServers: String, topics: Topics, wakeup: Wakeup) throws {
         producer = try Producer(properties: [
             ("bootstrap.servers", bootstrapServers), ("client.id", "demo-publisher"), ("acks", "all"),
             ("enable.idempotence", "true"), ("message.timeout.ms", "10000"),
         ])
-        self.topic = try producer.topic(topic)
+        topic = try producer.topic(topics.requests[0])
+        words = try producer.topic(topics.preferences)
         producer.notify(wakeup)
     }
 
     deinit { producer.close() }
+
+    func publish(_ optOut: OptOut, of user: String) throws {
+        let word = Preference(optOut, updatedAt: SystemClock.wall(), by: "demo").encoded()
+        let error = producer.produce(
+            topic: words, key: user.utf8.span.bytes, value: word.span.bytes, headers: nil, token: Self.word)
+        if let error { throw CommandFailure("what \(user) said could not be published: \(error)") }
+    }
 
     func publish(_ event: DemoEvent) throws {
         let headers = ProducerHeaders(capacity: event.headers.count + 1)
@@ -34,7 +48,8 @@ final class DemoPublisher {
         var failure: CommandFailure?
         producer.deliveries { number, error in
             guard let error else { return }
-            failure = CommandFailure("event \(number) could not be published: \(error)")
+            let what = number == Self.word ? "what a user said" : "event \(number)"
+            failure = CommandFailure("\(what) could not be published: \(error)")
         }
         if let failure { throw failure }
     }

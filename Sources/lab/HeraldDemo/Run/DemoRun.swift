@@ -48,8 +48,11 @@ package final class DemoRun {
         watcher = try TopicWatcher(
             bootstrapServers: context.bootstrapServers, topics: context.topics, list: context.topicList, wakeup: wakeup)
         publisher = try DemoPublisher(
-            bootstrapServers: context.bootstrapServers, topic: context.topics.requests[0], wakeup: wakeup)
+            bootstrapServers: context.bootstrapServers, topics: context.topics, wakeup: wakeup)
         screen = isLive ? LiveScreen(console.error) : nil
+        for scene in DemoScript.scenes where !scene.optOut.isEmpty {
+            try publisher.publish(scene.optOut, of: scene.user)
+        }
         schedule = DemoSchedule(isLive ? .live : .once, sceneCount: DemoScript.scenes.count)
     }
 

@@ -15,7 +15,8 @@ struct DemoReport {
     func write(_ counts: OutcomeCounts) throws {
         let records: [[JSONValue]] = counts.rows.map { row in
             [
-                .string(row.kind.outcome.rawValue), row.kind.reason.map { .string($0.rawValue) } ?? .null,
+                .string(row.kind.outcome.rawValue),
+                (row.kind.reason?.rawValue ?? row.kind.suppression?.rawValue).map { .string($0) } ?? .null,
                 row.kind.pushService.map { .string($0) } ?? .null, row.kind.status.map { .integer($0) } ?? .null,
                 .integer(row.count), .integer(row.expected),
             ]

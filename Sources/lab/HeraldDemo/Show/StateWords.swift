@@ -28,7 +28,9 @@ struct StateWords {
             case .delivered: (words, note, style) = ("✓ delivered", "", .green)
             case .deadLettered:
                 (words, note, style) = ("✗ dead letter: \(result.reason?.rawValue ?? "")", status, .red)
-            case .expired, .cancelled, .duplicate, .suppressed:
+            case .suppressed:
+                (words, note, style) = ("– suppressed", result.detail.map { ": \($0)" } ?? "", .dim)
+            case .expired, .cancelled, .duplicate:
                 (words, note, style) = ("✗ \(result.outcome.rawValue)", status, .red)
             }
         }

@@ -24,6 +24,8 @@ struct DemoScene: Sendable {
     /// Its `notBefore`, relative to its publication.
     var notBeforeAfter: Milliseconds?
     var rules: [Misbehaviour] = []
+    /// What its user has opted out of before.
+    var optOut = OptOut()
     /// The expected outcomes, one for each push service; an event that does not decode has one without.
     var expected: [ExpectedOutcome]
 }
@@ -33,6 +35,7 @@ struct ExpectedOutcome: Sendable, Equatable {
     var pushService: String?
     var outcome: Outcome
     var reason: DeadLetterReason?
+    var suppression: SuppressionReason?
     var status: Int?
     var calls: Int
     var waits = false
@@ -51,6 +54,11 @@ struct ExpectedOutcome: Sendable, Equatable {
 
     static func unreadable(_ reason: DeadLetterReason) -> Self {
         Self(pushService: nil, outcome: .deadLettered, reason: reason, status: nil, calls: 0)
+    }
+
+    static func suppressed(_ pushService: String) -> Self {
+        Self(
+            pushService: pushService, outcome: .suppressed, reason: nil, suppression: .optedOut, status: nil, calls: 0)
     }
 
     static func expired(_ pushService: String) -> Self {

@@ -27,8 +27,11 @@ enum DemoScript {
             },
             expected: [.delivered("apns"), .delivered("gcm")]),
         DemoScene(
-            user: "bob", message: "CloudEvent as JSON", pushServices: ["gcm"], form: .structuredCloudEvent,
+            user: "nina", message: "CloudEvent as JSON", pushServices: ["gcm"], form: .structuredCloudEvent,
             expected: [.delivered("gcm")]),
+        DemoScene(
+            user: "bob", message: "Has opted out of ads", pushServices: ["gcm"],
+            adding: { $0.eventClass = .promotional }, optOut: promotional, expected: [.suppressed("gcm")]),
         DemoScene(
             user: "grace", message: "One of three fails", pushServices: ["apns", "gcm", "wns"],
             rules: [
@@ -114,6 +117,12 @@ enum DemoScript {
         var rule = rule
         rule.pns = hubFormats.first { $0.pushService == rule.pns }?.format ?? rule.pns
         return rule
+    }
+
+    private static var promotional: OptOut {
+        var optOut = OptOut()
+        optOut.isOfPromotional = true
+        return optOut
     }
 
     /// A rule that answers 503 to the first calls of each notification for the user.

@@ -64,12 +64,13 @@ extension ExpectedOutcome {
     /// A result's facts; results do not record waits.
     init(_ result: NotificationResult, waits: Bool) {
         self.init(
-            pushService: result.pushService, outcome: result.outcome, reason: result.reason, status: result.status,
-            calls: result.attempts ?? 0, waits: waits)
+            pushService: result.pushService, outcome: result.outcome, reason: result.reason,
+            suppression: result.suppression, status: result.status, calls: result.attempts ?? 0, waits: waits)
     }
 
     var words: String {
         let status = status.map { " with status \($0)" } ?? ""
-        return outcome.rawValue + (reason.map { " (\($0.rawValue))" } ?? "") + status + " after \(calls) calls"
+        let reason = (reason?.rawValue ?? suppression?.rawValue).map { " (\($0))" } ?? ""
+        return outcome.rawValue + reason + status + " after \(calls) calls"
     }
 }

@@ -5,6 +5,7 @@ struct OutcomeCounts {
     struct Kind: Hashable {
         var outcome: Outcome
         var reason: DeadLetterReason?
+        var suppression: SuppressionReason?
         var pushService: String?
         var status: Int?
     }
@@ -22,13 +23,14 @@ struct OutcomeCounts {
         var rows: [Kind: Row] = [:]
         for result in tracker.results {
             let kind = Kind(
-                outcome: result.outcome, reason: result.reason, pushService: result.pushService, status: result.status)
+                outcome: result.outcome, reason: result.reason, suppression: result.suppression,
+                pushService: result.pushService, status: result.status)
             rows[kind, default: Row(kind: kind)].count += 1
         }
         for expected in tracker.entries.flatMap(\.event.scene.expected) {
             let kind = Kind(
-                outcome: expected.outcome, reason: expected.reason, pushService: expected.pushService,
-                status: expected.status)
+                outcome: expected.outcome, reason: expected.reason, suppression: expected.suppression,
+                pushService: expected.pushService, status: expected.status)
             rows[kind, default: Row(kind: kind)].expected += 1
         }
         self.rows = rows.values.sorted { $0.kind.order < $1.kind.order }

@@ -12,6 +12,8 @@ enum BackendAction {
     case inbox(handle: String)
     case misbehaviour
     case calls
+    /// What a user said last.
+    case preferences(user: String)
     /// Nothing to carry out: the backend refuses the request.
     case refused(Reply)
     case unknown
@@ -28,6 +30,7 @@ enum BackendAction {
         case ("api/inbox", 3, "GET"): self = .inbox(handle: segments[2])
         case ("sandbox/misbehaviour", 2, _): self = .misbehaviour
         case ("sandbox/calls", 2, _): self = .calls
+        case ("sandbox/preferences", 3, _): self = .preferences(user: segments[2])
         case ("api/register", 2...3, _), ("api/notifications", 2, _), ("api/inbox", 3, _):
             self = .refused(.notAllowed(request))
         default: self = .unknown
@@ -43,7 +46,7 @@ enum BackendAction {
     var mayMisbehave: Bool {
         switch self {
         case .giveID, .put, .delete, .notify, .greet, .inbox, .refused: true
-        case .misbehaviour, .calls, .unknown: false
+        case .misbehaviour, .calls, .preferences, .unknown: false
         }
     }
 
@@ -51,7 +54,7 @@ enum BackendAction {
     var isForHub: Bool {
         switch self {
         case .giveID, .put, .delete, .notify, .greet, .inbox: true
-        case .misbehaviour, .calls, .refused, .unknown: false
+        case .misbehaviour, .calls, .preferences, .refused, .unknown: false
         }
     }
 

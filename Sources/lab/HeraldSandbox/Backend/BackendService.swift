@@ -9,17 +9,25 @@ final class BackendService: Sendable {
     private let callLog: CallLogFile?
     /// The store of devices and notifications; `nil` keeps them in memory.
     private let hub: HubBackend?
+    /// What users said last, and the thread that asks.
+    private let words: (words: any UserWords, thread: WorkerThreads)?
     /// Whether requests with a foreign host name are refused (DNS rebinding).
     private let isLocal: Bool
 
-    init(state: BackendState, callLog: CallLogFile?, hub: HubBackend?, isLocal: Bool) {
+    init(state: BackendState, callLog: CallLogFile?, hub: HubBackend?, words: (any UserWords)?, isLocal: Bool)
+        throws(SystemError)
+    {
         self.isLocal = isLocal
+        self.words = if let words { (words, try WorkerThreads(name: "preferences", count: 1)) } else { nil }
         self.state = Guarded(state)
         self.callLog = callLog
         self.hub = hub
     }
 
-    func stop() { hub?.stop() }
+    func stop() {
+        hub?.stop()
+        words?.thread.stop()
+    }
 
     /// Answers a request, or does not when a rule says so.
     func answer(to request: HTTPRequest) -> HTTPAnswer {
@@ -29,6 +37,17 @@ final class BackendService: Sendable {
         let now = SystemClock.wall()
         let action = BackendAction(request)
         let caller = BasicCredentials.caller(authorization: request.headers["Authorization"])
+        if case .preferences(let user) = action, let words, caller != nil {
+            guard request.isFromLoopback else { return .respond(Reply.notFromHere.response(for: request)) }
+            return .respondWhenReady { responder in
+                let isTaken = words.thread.run {
+                    let reply = words.words.reply(to: request.method, of: user, request.body) ?? .notAllowed(request)
+                    responder.respond(reply.response(for: request))
+                }
+                guard !isTaken else { return }
+                responder.respond(Reply.failure(503, "too many requests wait").response(for: request))
+            }
+        }
         return state.withLock { state -> HTTPAnswer in
             guard let caller else {
                 let refusal = Reply.failure(403, "Basic authentication is needed; the password is the user name")

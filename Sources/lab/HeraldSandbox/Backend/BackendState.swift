@@ -49,8 +49,10 @@ struct BackendState: Sendable {
             return reply
         case .refused(let reply): return reply
         case .unknown: return .failure(404, "there is nothing at \(request.target.path)")
+        case .preferences:
+            return .failure(404, "nothing is known of preferences here; a sandbox needs --preferences-enabled true")
         case .misbehaviour, .calls:
-            guard request.isFromLoopback else { return .failure(403, "only this machine may control the sandbox") }
+            guard request.isFromLoopback else { return .notFromHere }
         }
         switch (action, request.method) {
         case (.misbehaviour, _): return rules.reply(to: request)

@@ -24,6 +24,8 @@ package final class ReferenceBackend: Sendable {
         /// The record that a call with this `Idempotency-Key` is made for, where known; a call is shown once it is, or
         /// a second later.
         package var recordOfCall: (@Sendable (String) -> RecordedCall.Record?)?
+        /// What users said last; `nil` for a backend without.
+        package var words: (any UserWords)?
         /// The hub for devices and notifications; `nil` keeps them in memory.
         package var hub: HubBackend.Configuration?
 
@@ -38,10 +40,11 @@ package final class ReferenceBackend: Sendable {
     /// Starts the backend; it serves when this returns.
     package init(_ configuration: Configuration = Configuration()) throws {
         let serving = configuration.server
-        let service = BackendService(
+        let service = try BackendService(
             state: BackendState(configuration, prefix: String(UInt64.random(in: 1...(.max)), radix: 16)),
             callLog: try configuration.callLogPath.map { try CallLogFile(path: $0) },
-            hub: try configuration.hub.map { try HubBackend($0) }, isLocal: serving.isLoopback)
+            hub: try configuration.hub.map { try HubBackend($0) }, words: configuration.words,
+            isLocal: serving.isLoopback)
         server = try HTTPServer(serving) { service.answer(to: $0) }
         self.service = service
         host = serving.host

@@ -49,38 +49,91 @@ package struct LastWordContext: Sendable {
 
     /// Finds a user's word: reads the whole topic.
     ///
-    /// - Parameter onProgress: called now and then with how many of how many records were passed.
+    /// - Parameter onProgress: called now and then with how many of how many records were passed; `false` ends it.
     /// - Returns: `nil` when the user has said nothing, or is forgotten.
     package func word(
-        of user: String, partitions: [Int32], onProgress: (Int64, Int64) -> Bool
+        of user: String, reach: ClusterReach, admin: Admin, onProgress: (Int64, Int64) -> Bool
     ) throws -> Entry? {
-        let reader = try TopicReader(
-            properties: readerProperties, topic: topics.preferences, partitions: partitions)
+        let value = try value(of: Array(user.utf8), in: topics.preferences, reach, admin, onProgress)
+        return value.map { value in
+            let (preference, problem) = Preference.reading(value.span.bytes, pushServices: pushServices)
+            return Entry(preference: preference, problem: problem)
+        }
+    }
+
+    /// Finds out whether something is recalled: reads the whole topic.
+    ///
+    /// - Returns: `nil` when it is not.
+    package func recall(
+        of subject: Recall.Subject, reach: ClusterReach, admin: Admin, onProgress: (Int64, Int64) -> Bool
+    ) throws -> Recall? {
+        try value(of: subject.key, in: topics.recalls, reach, admin, onProgress)
+            .map { Recall.reading($0.span.bytes).recall }
+    }
+
+    /// The newest value of a key; `nil` without one.
+    private func value(
+        of key: [UInt8], in topic: String, _ reach: ClusterReach, _ admin: Admin, _ onProgress: (Int64, Int64) -> Bool
+    ) throws -> [UInt8]? {
+        let partitions = try partitions(of: topic, isWriting: false, reach: reach, admin: admin)
+        let reader = try TopicReader(properties: readerProperties, topic: topic, partitions: partitions)
         defer { reader.close() }
-        let wanted = Array(user.utf8)
         var value: [UInt8]?
-        try reader.catchUp(to: .written, onProgress: onProgress) { message in
-            message.withKey { key in
-                guard let key, key.hasSameBytes(as: wanted.span.bytes) else { return }
-                message.withValue { bytes in
-                    guard let bytes else {
-                        value = nil
-                        return
-                    }
-                    value = []
-                    value?.append(copying: bytes)
-                }
+        let isWhole = try reader.catchUp(to: .written, onProgress: onProgress) { message in
+            message.withKey { found in
+                guard let found, found.hasSameBytes(as: key.span.bytes) else { return }
+                value = message.valueCopy
             }
         }
-        guard let value else { return nil }
-        let (preference, problem) = Preference.reading(value.span.bytes, pushServices: pushServices)
-        return Entry(preference: preference, problem: problem)
+        // An older value must not stand for the newest.
+        guard isWhole else { throw ToolFailure("the reading of \(topic) was ended before its end") }
+        return value
+    }
+
+    /// Writes what a user wants from now on, and returns when the brokers have it.
+    ///
+    /// - Parameter former: what stands there, whose other members stay.
+    package func set(_ optOut: OptOut, of user: String, insteadOf former: Entry?, reason: String?) throws {
+        let now = SystemClock.wall()
+        var word = former?.preference ?? Preference(OptOut())
+        (word.optOut, word.updatedAt, word.by) = (optOut, now, operatorName)
+        var entry = audit("preferences.set", reason: reason, at: now.text)
+        entry.selection = user
+        entry.options = ["opt-out": optOut.words, "was": Self.words(former)]
+        try write(
+            to: topics.preferences, key: Array(user.utf8), value: word.encoded(), entry,
+            otherwise: "what the user said stays as it is")
+    }
+
+    /// Deletes a user's record, and returns when the brokers have that; the audit does not name the user.
+    package func forget(_ user: String, reason: String?) throws {
+        let entry = audit("preferences.forget", reason: reason, at: SystemClock.wall().text)
+        try write(
+            to: topics.preferences, key: Array(user.utf8), value: nil, entry,
+            otherwise: "the record stays as it is")
+    }
+
+    /// Recalls something, or withdraws that, and returns when the brokers have it.
+    package func recall(_ subject: Recall.Subject, isWithdrawn: Bool = false, reason: String?) throws {
+        let now = SystemClock.wall()
+        var entry = audit(isWithdrawn ? "recall.withdraw" : "recall", reason: reason, at: now.text)
+        entry.selection = subject.words
+        try write(
+            to: topics.recalls, key: subject.key,
+            value: isWithdrawn ? nil : Recall(at: now, by: operatorName, reason: reason).encoded(), entry,
+            otherwise: isWithdrawn ? "the recall stays" : "nothing is recalled")
+    }
+
+    /// What holds for a user, in a word or two for people.
+    package static func words(_ entry: Entry?) -> String {
+        guard let entry else { return "nothing (the user gets everything)" }
+        return entry.preference.optOut.words + (entry.problem.map { " (the record \($0))" } ?? "")
     }
 
     /// Writes one record and the audit's, and returns when the brokers have both.
     ///
     /// - Parameter consequence: what is so when the record was not written.
-    package func write(
+    private func write(
         to topic: String, key: [UInt8], value: [UInt8]?, _ entry: AuditEntry, otherwise consequence: String
     ) throws {
         let records = [OutgoingRecord(topic: topic, key: key, value: value), entry.record(topic: topics.audit)]
@@ -114,11 +167,28 @@ package struct LastWordContext: Sendable {
         }
     }
 
+    /// Writes down that the operator sees what a user has said.
+    package func recordReveal(of user: String) throws {
+        var entry = audit("preferences.reveal", reason: nil, at: SystemClock.wall().text)
+        entry.selection = user
+        try entry.recordReveal(topic: topics.audit, properties: writerProperties)
+    }
+
     /// An entry of the audit by this operator.
     package func audit(_ action: String, phase: String = "done", reason: String?, at moment: String) -> AuditEntry {
         var entry = AuditEntry(action: action, phase: phase, at: moment, by: operatorName)
         entry.reason = reason
         return entry
+    }
+}
+
+extension Recall.Subject {
+    /// It for people, and for the audit.
+    package var words: String {
+        switch self {
+        case .campaign(let name): "campaign \(name)"
+        case .event(let id, let user, let source): "event \(id) of \(user)" + (source.map { " from \($0)" } ?? "")
+        }
     }
 }
 
@@ -144,10 +214,10 @@ package final class WordWriter {
         }
     }
 
-    /// Writes a user's word.
-    package func write(_ preference: Preference, of user: String) throws {
+    /// Writes a user's word; `nil` forgets it.
+    package func write(_ preference: Preference?, of user: String) throws {
         do throws(KafkaError) {
-            let record = OutgoingRecord(topic: topic, key: Array(user.utf8), value: preference.encoded())
+            let record = OutgoingRecord(topic: topic, key: Array(user.utf8), value: preference?.encoded())
             if let error = try record.produce(with: producer, token: UInt64(pending)) { throw error }
         } catch {
             throw failure(error)

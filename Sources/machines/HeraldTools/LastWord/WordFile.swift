@@ -153,7 +153,16 @@ extension OptOut {
         _ text: String, separatedBy separator: Character, pushServices: PushServices, line: Int? = nil,
         column: Int? = nil
     ) throws(InputError) -> OptOut {
-        let entries = text.split(separator: separator, omittingEmptySubsequences: false).map(\.trimmed)
+        try reading(
+            text.split(separator: separator, omittingEmptySubsequences: false).map(\.trimmed),
+            pushServices: pushServices,
+            line: line, column: column)
+    }
+
+    /// Reads entries that a person wrote, one by one; none at all is a mistake.
+    package static func reading(
+        _ entries: [String], pushServices: PushServices, line: Int? = nil, column: Int? = nil
+    ) throws(InputError) -> OptOut {
         if entries == ["none"] { return OptOut() }
         var optOut = OptOut()
         for entry in entries {

@@ -97,7 +97,9 @@ struct ConsoleServerTests {
         let cookie = try console.cookie(key)
         let session = try console.ask("GET", "/api/session", headers: ["Cookie": "other=1; \(cookie)"])
         let links = #"{"traces":"https://traces.example.com/{traceId}","alerts":null}"#
-        #expect(session.text == #"{"name":"root@here","role":"operator","canChange":true,"links":\#(links)}"#)
+        #expect(
+            session.text
+                == #"{"name":"root@here","role":"operator","canChange":true,"links":\#(links),"obeysWords":false}"#)
         let again = try console.ask(
             "POST", "/api/session", headers: ["Origin": "http://127.0.0.1"], body: #"{"key":"\#(key)"}"#)
         #expect(again.status == 401)

@@ -1,7 +1,6 @@
 import HeraldCommandLine
 import HeraldEvents
 import HeraldText
-import HeraldTime
 import HeraldTools
 
 enum PreferencesShowCommand: HeraldCommand {
@@ -17,7 +16,7 @@ enum PreferencesShowCommand: HeraldCommand {
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
         let tool = try PreferencesTool(invocation)
         let user = try tool.user(invocation, invocation.parsed[PreferencesTool.user])
-        let entry = try tool.word(of: user, isWriting: false)
+        let entry = try tool.word(of: user)
         let word = entry?.preference
         try invocation.format.write(
             [
@@ -26,7 +25,7 @@ enum PreferencesShowCommand: HeraldCommand {
                 .init("problem", .text(entry?.problem)),
             ],
             lines: [
-                "user       \(SafeText.escaped(user))", "opt-out    \(SafeText.escaped(PreferencesTool.words(entry)))",
+                "user       \(SafeText.escaped(user))", "opt-out    \(SafeText.escaped(LastWordContext.words(entry)))",
             ] + (word?.updatedAt.map { ["updated    \($0.text)"] } ?? [])
                 + (word?.by.map { ["by         \(SafeText.escaped($0))"] } ?? []), to: invocation.console)
         return .done
@@ -64,24 +63,17 @@ enum PreferencesSetCommand: HeraldCommand {
         } catch {
             throw parsed.mistake("--opt-out: \(error)")
         }
-        let former = try tool.word(of: user, isWriting: true)
-        let now = SystemClock.wall()
-        var word = former?.preference ?? Preference(OptOut())
-        (word.optOut, word.updatedAt, word.by) = (wanted, now, tool.context.operatorName)
-        var entry = tool.context.audit("preferences.set", reason: parsed[PreferencesTool.reason], at: now.text)
-        entry.selection = user
-        entry.options = ["opt-out": wanted.words, "was": PreferencesTool.words(former)]
+        _ = try tool.partitions(of: tool.context.topics.preferences, isWriting: true)
+        let former = try tool.word(of: user)
         stop.beginWork()
-        try tool.context.write(
-            to: tool.context.topics.preferences, key: Array(user.utf8), value: word.encoded(), entry,
-            otherwise: "what the user said stays as it is")
+        try tool.context.set(wanted, of: user, insteadOf: former, reason: parsed[PreferencesTool.reason])
         try invocation.format.write(
             [
                 .init("user", .string(user)), .init("was", PreferencesTool.json(former)),
                 .init("is", .array(wanted.entries.map { .string($0) })),
             ],
             lines: [
-                "user  \(SafeText.escaped(user))", "was   \(SafeText.escaped(PreferencesTool.words(former)))",
+                "user  \(SafeText.escaped(user))", "was   \(SafeText.escaped(LastWordContext.words(former)))",
                 "is    \(SafeText.escaped(wanted.words))",
             ], to: invocation.console)
         return .done
@@ -111,11 +103,7 @@ enum PreferencesForgetCommand: HeraldCommand {
             try stop.confirm(
                 question, isAssumed: parsed[Confirmation.option], tool.console, refusal: "Nothing was written.")
         else { return .needsConfirmation }
-        let entry = tool.context.audit(
-            "preferences.forget", reason: parsed[PreferencesTool.reason], at: SystemClock.wall().text)
-        try tool.context.write(
-            to: tool.context.topics.preferences, key: Array(user.utf8), value: nil, entry,
-            otherwise: "the record stays as it is")
+        try tool.context.forget(user, reason: parsed[PreferencesTool.reason])
         try invocation.format.write(
             [.init("user", .string(user)), .init("isForgotten", true)],
             lines: ["\(SafeText.escaped(user)) is forgotten"], to: invocation.console)

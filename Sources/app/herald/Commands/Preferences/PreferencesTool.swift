@@ -40,20 +40,14 @@ struct PreferencesTool {
     }
 
     /// What a user has said; reads the whole topic.
-    func word(of user: String, isWriting: Bool) throws -> LastWordContext.Entry? {
-        let partitions = try partitions(of: context.topics.preferences, isWriting: isWriting)
+    func word(of user: String) throws -> LastWordContext.Entry? {
         var line = ProgressLine(console)
         defer { line.clear() }
-        return try context.word(of: user, partitions: partitions) { passed, total in
+        return try context.word(of: user, reach: settings.clusterReach, admin: settings.adminClient()) {
+            passed, total in
             line.show(share: passed, of: total, "\(passed) of \(total) records read")
             return true
         }
-    }
-
-    /// What holds for a user, in a word or two for people.
-    static func words(_ entry: LastWordContext.Entry?) -> String {
-        guard let entry else { return "nothing (the user gets everything)" }
-        return entry.preference.optOut.words + (entry.problem.map { " (the record \($0))" } ?? "")
     }
 
     static func json(_ entry: LastWordContext.Entry?) -> JSONValue {

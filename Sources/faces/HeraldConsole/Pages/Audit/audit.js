@@ -7,7 +7,7 @@ import { count, time } from '../../Frame/lib/format.js';
 import { go, link } from '../../Frame/lib/place.js';
 
 const actions = ['campaign', 'campaign.start', 'campaign.pause', 'campaign.resume', 'campaign.finish', 'campaign.cancel', 'campaign.reveal', 'dlq', 'dlq.replay',
-  'dlq.resolve', 'dlq.reveal', 'event.reveal', 'offsets.restore', 'preferences', 'preferences.set', 'preferences.import', 'preferences.forget', 'recall', 'recall.withdraw'];
+  'dlq.resolve', 'dlq.reveal', 'event.reveal', 'offsets.restore', 'preferences', 'preferences.set', 'preferences.import', 'preferences.forget', 'preferences.reveal', 'recall', 'recall.withdraw'];
 
 export async function show(main, place) {
   const filters = Object.fromEntries(['who', 'what', 'since'].map((name) => [name, place.query.get(name)]));

@@ -277,7 +277,8 @@ function orderButtons(name, app, problem) {
     cancel: ['running', 'paused', 'stopped'].includes(state),
   });
   return {
-    element: h('div', { class: 'toolbar', role: 'group', 'aria-label': 'Orders' }, app.viewer.canChange && buttons),
+    element: h('div', { class: 'toolbar', role: 'group', 'aria-label': 'Orders' }, app.viewer.canChange && buttons,
+      app.viewer.obeysWords && h('a', { class: 'button', href: link('/preferences', { campaign: name }) }, 'Recall')),
     update: (campaign) => orders.forEach((order, index) => {
       const button = buttons[index];
       const isHidden = !isPossible(campaign)[order];

@@ -148,9 +148,15 @@ function whole(event, query, answer, app) {
       ['Event', event.campaign && event.id], ['Request', event.origin], ['Campaign', event.campaign && h('a', { href: `/campaigns/${encodeURIComponent(event.campaign)}` }, event.campaign)],
       ['Trace', traceLink(app, event.trace) && h('a', { href: traceLink(app, event.trace) }, event.trace)], ['Message', message(event, app)]]),
     h('h3', {}, 'Why, and what happens next'), why,
+    app.viewer.obeysWords && mayBeCalled(event) && h('p', {}, h('a', { class: 'button', href: link('/preferences', { id: event.id, user: event.user, source: event.source }) }, 'Recall')),
     h('h3', {}, 'What happened'),
     event.leftOut && h('p', { class: 'muted' }, `${count(event.leftOut)} older steps are left out.`),
     h('ol', { class: 'steps' }, event.steps.map((step) => h('li', { class: `step-${step.step} ${step.outcome ? outcomeTone(step.outcome) : ''}` }, time(step.at), ' ', prose(step.words), letterLink(step)))));
+}
+
+/** Whether a recall can end a call of it: one that is to come, or that of a replay. */
+export function mayBeCalled(event) {
+  return Boolean(event.id && event.user) && newestOutcomes(event).some(([, outcome]) => outcome === null || outcome === 'dead-lettered');
 }
 
 /** The page of a dead letter, by its record TOPIC/PARTITION/OFFSET. */

@@ -66,7 +66,7 @@ package final class HubBackend: Sendable {
                 users: [user, caller])
         case .greet: greet(caller)
         case .inbox: .failure(404, "what devices received is not known: this backend sends over a hub")
-        case .misbehaviour, .calls, .refused, .unknown: .failure(404, "this is no matter of the hub")
+        case .misbehaviour, .calls, .preferences, .refused, .unknown: .failure(404, "this is no matter of the hub")
         }
     }
 

@@ -1,4 +1,4 @@
-import { letterAddress, newestOutcomes, nothing, remarks, something, title } from '#console/Pages/Find/find.js';
+import { letterAddress, mayBeCalled, newestOutcomes, nothing, remarks, something, title } from '#console/Pages/Find/find.js';
 import { table } from '../../Frame/table.mjs';
 
 const settled = (outcome, ...pns) => ({ step: 'settled', outcome, pns });
@@ -8,6 +8,14 @@ table('Each push service has its newest outcome', newestOutcomes, [
   [{ steps: [settled('dead-lettered', 'apns'), { step: 'called', pns: ['apns'] }, settled('delivered', 'apns')], open: ['gcm'] }, [['apns', 'delivered'], ['gcm', null]]],
   [{ steps: [settled('expired', 'apns', 'gcm')], open: [] }, [['apns', 'expired'], ['gcm', 'expired']]],
   [{ steps: [settled('invalid')], open: [] }, [['event', 'invalid']]],
+]);
+
+const named = { id: 'order-17', user: 'ann' };
+table('What may still be called can be recalled', mayBeCalled, [
+  [{ ...named, steps: [], open: ['apns'] }, true],
+  [{ ...named, steps: [settled('dead-lettered', 'apns')], open: [] }, true],
+  [{ ...named, steps: [settled('delivered', 'apns')], open: [] }, false],
+  [{ user: 'ann', steps: [], open: ['apns'] }, false],
 ]);
 
 table('A dead letter has its page at its place', letterAddress, [

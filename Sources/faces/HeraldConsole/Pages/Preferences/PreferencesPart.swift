@@ -1,0 +1,161 @@
+internal import HeraldEvents
+internal import HeraldText
+internal import HeraldThreads
+internal import HeraldTools
+
+/// The *Preferences* page: what a user does not want, for operators, and changes of it; ``RecallPart`` has the recalls.
+///
+/// A user's word is read out of the whole topic, so each step is a task that ends when no page asks for it any more.
+final class PreferencesPart: ConsolePart {
+    private struct Look: Decodable {
+        var user: String
+    }
+
+    private struct Change: Decodable {
+        var user: String
+        /// The whole of what the user does not want; `nil` forgets the user.
+        var optOut: [String]?
+        var reason: String?
+    }
+
+    private let context: ConsoleContext
+    private let tasks: AskedTasks<ReadingTask>
+    private let housekeeping: RepeatedWork
+
+    init(_ context: ConsoleContext) throws {
+        self.context = context
+        let tasks = try AskedTasks<ReadingTask>(
+            name: "preferences", most: 4, busy: "four users' words are read already; try again in a moment")
+        self.tasks = tasks
+        housekeeping = try RepeatedWork(name: "housekeeping", every: .seconds(30)) { tasks.sweep() }
+    }
+
+    func stop() {
+        housekeeping.stop()
+        tasks.stop()
+    }
+
+    var routes: [ConsoleRoute] {
+        [
+            .get("/api/preferences") { [self] _ in
+                .json(["pns": .words(context.words.pushServices.names)])
+            },
+            .operate("/api/preferences/show") { [self] in try look($0) },
+            .change("/api/preferences/change") { [self] in try change($0) },
+            .operate("/api/preferences/task/*") { [self] in try ReadingTask.standing(of: $0.parameters[0], tasks) },
+        ]
+    }
+
+    // MARK: Looking
+
+    /// Begins to read a user's word, after an audit record of the viewer who sees it.
+    private func look(_ request: ConsoleRequest) throws -> ConsoleAnswer {
+        let user = try user(request.decoded(Look.self).user)
+        let words = context.signed(by: request.viewer.name).words
+        try words.recordReveal(of: user)
+        let command = ["herald", "preferences", "show", user]
+        return try ReadingTask.begin(tasks) { [context] progress in
+            let entry = try words.word(of: user, reach: context.reach, admin: context.admin, onProgress: progress)
+            return Self.json(user, entry).with("command", .words(command))
+        }
+    }
+
+    private static func json(_ user: String, _ entry: LastWordContext.Entry?) -> JSONValue {
+        let word = entry?.preference
+        return .present([
+            .init("user", .string(user)), .init("optOut", .words(word?.optOut.entries ?? [])),
+            .init("isKnown", .bool(entry != nil)), .init("words", .string(LastWordContext.words(entry))),
+            .init("updatedAt", .text(word?.updatedAt?.text)), .init("by", .text(word?.by)),
+            .init("problem", .text(entry?.problem)),
+        ])
+    }
+
+    private func user(_ text: String) throws -> String {
+        if let problem = context.starts.users.problem(in: text.utf8.span.bytes) { throw FormMistake("user", problem) }
+        return text
+    }
+
+    // MARK: Changing
+
+    private func change(_ request: ConsoleRequest) throws -> ConsoleAnswer {
+        let change = try request.decoded(Change.self)
+        let user = try user(change.user)
+        let words = context.signed(by: request.viewer.name).words
+        let reason = ConsoleRequest.reason(change.reason)
+        let options = reason.map { ["--reason", $0] } ?? []
+        guard let entries = change.optOut else {
+            let command = ["herald", "preferences", "forget", user] + options
+            return try ReadingTask.begin(tasks) { _ in
+                try words.forget(user, reason: reason)
+                return Self.json(user, nil).with("command", .words(command))
+            }
+        }
+        let wanted: OptOut
+        do throws(InputError) {
+            wanted = entries.isEmpty ? OptOut() : try OptOut.reading(entries, pushServices: words.pushServices)
+        } catch {
+            throw FormMistake("sources", error.description)
+        }
+        let command = ["herald", "preferences", "set", user, "--opt-out", wanted.words] + options
+        return try ReadingTask.begin(tasks) { [context] progress in
+            let former = try words.word(of: user, reach: context.reach, admin: context.admin, onProgress: progress)
+            try words.set(wanted, of: user, insteadOf: former, reason: reason)
+            return .object([
+                .init("user", .string(user)), .init("was", .string(LastWordContext.words(former))),
+                .init("is", .string(wanted.words)), .init("command", .words(command)),
+            ])
+        }
+    }
+}
+
+/// A task that reads a topic, and its answer.
+struct ReadingTask: Sendable {
+    private var passed: Int64 = 0
+    private var total: Int64 = 0
+    private var answer: JSONValue?
+
+    private init() {}
+
+    /// Begins one; the answer has its key.
+    ///
+    /// - Parameter body: gets what takes its progress, and `false` back when no page asks for it any more.
+    static func begin(
+        _ tasks: AskedTasks<Self>,
+        _ body: @escaping @Sendable (_ progress: (Int64, Int64) -> Bool) throws -> JSONValue
+    ) throws -> ConsoleAnswer {
+        let key = AccessToken.random()
+        try tasks.begin(key, showing: Self()) { work in
+            var task = Self()
+            task.answer = try body { passed, total in
+                var step = Self()
+                (step.passed, step.total) = (passed, total)
+                work.publish(step)
+                return work.isWanted
+            }
+            work.publish(task)
+        }
+        return .json(Self().json(key))
+    }
+
+    static func standing(of key: String, _ tasks: AskedTasks<Self>) throws -> ConsoleAnswer {
+        guard let snapshot = tasks.ask(key), let task = snapshot.value else {
+            throw Refused("this was forgotten; ask again", status: 404)
+        }
+        if let failure = snapshot.failure { return .json(["state": "failed", "error": .failure(failure)]) }
+        return .json(task.json(key))
+    }
+
+    private func json(_ key: String) -> JSONValue {
+        (answer ?? ["passed": .integer(Int(passed)), "total": .integer(Int(total))])
+            .with("state", .string(answer == nil ? "reading" : "done")).with("task", .string(key)).safe
+    }
+}
+
+extension ConsoleRequest {
+    private static let mostReason = 500
+
+    /// The reason of a change as it is recorded; `nil` without one.
+    static func reason(_ text: String?) -> String? {
+        text.flatMap { $0.isEmpty ? nil : String($0.prefix(mostReason)) }
+    }
+}

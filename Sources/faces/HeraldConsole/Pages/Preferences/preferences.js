@@ -1,0 +1,228 @@
+// What a user does not want, and what is recalled: both are decided immediately before each call.
+
+import { get, post } from '../../Frame/lib/api.js';
+import { command } from '../../Frame/lib/command.js';
+import { ask, fail, say } from '../../Frame/lib/dialog.js';
+import { badge, chips, facts, h, replace } from '../../Frame/lib/dom.js';
+import { attempt, check, field, mark, unmark } from '../../Frame/lib/form.js';
+import { count, prose, time } from '../../Frame/lib/format.js';
+import { pause, redraw, settled } from '../../Frame/lib/live.js';
+import { go, link } from '../../Frame/lib/place.js';
+
+const why = 'Why (goes into the audit)';
+
+export async function show(main, place, app) {
+  const state = { isLeft: false };
+  const query = Object.fromEntries(['campaign', 'id', 'user', 'source'].map((name) => [name, place.query.get(name) ?? '']));
+  const isRecall = query.campaign !== '' || query.id !== '';
+  const users = h('section', { class: 'card', 'aria-labelledby': 'users' });
+  const recall = h('section', { class: 'card', 'aria-labelledby': 'recall' });
+  replace(main, h('h1', {}, 'Preferences'),
+    !app.viewer.obeysWords && h('p', { class: 'badge warn' }, 'preferences.enabled is false in the settings of this console: workers that have these call whom they like.'),
+    isRecall ? [recall, users] : [users, recall]);
+  const { pns } = await get('/api/preferences');
+  drawUsers(users, isRecall ? '' : query.user, pns, app, state);
+  drawRecall(recall, query, app, state);
+  if (isRecall) document.getElementById('recall-look').click();
+  return () => { state.isLeft = true; };
+}
+
+/** The answer of a task that reads a topic; null when the page was left. */
+async function read(begun, again, element, state) {
+  const bar = h('progress', { max: 1, 'aria-label': 'Records read' });
+  const said = h('p', { class: 'muted' }, 'Reading the topics.');
+  replace(element, h('div', { role: 'status' }, bar, said));
+  const answer = await settled(begun, again, {
+    isLeft: () => state.isLeft, wait: (turn) => turn < 4 ? 150 : 400,
+    draw({ passed, total }, turn) {
+      if (!(total > 0)) return;
+      bar.value = passed / total;
+      if (turn % 8 === 0) replace(said, `${count(passed)} of ${count(total)} records read.`);
+    },
+  });
+  if (answer?.state === 'failed') throw new Error(answer.error);
+  return answer;
+}
+
+/** Does a form's work, and shows an error at its field, or below. */
+async function tried(form, result, state, work) {
+  unmark(form);
+  try {
+    await work();
+  } catch (error) {
+    if (!state.isLeft) replace(result, mark(form, error) ? null : fail(error));
+  }
+}
+
+// MARK: Users
+
+/** What a form has for the entries of an opt-out. */
+export function choices(entries) {
+  const of = (start) => entries.filter((entry) => entry.startsWith(start)).map((entry) => entry.slice(start.length));
+  return { all: entries.includes('all'), promotional: entries.includes('promotional'), pns: of('pns:'), sources: of('source:') };
+}
+
+/** The entries of an opt-out that a form has chosen; sources are separated by commas. */
+export function entriesOf({ all, promotional, pns, sources }) {
+  const named = sources.split(',').map((source) => source.trim()).filter((source) => source !== '');
+  return [...(all ? ['all'] : []), ...(promotional ? ['promotional'] : []), ...pns.map((name) => `pns:${name}`), ...named.map((source) => `source:${source}`)];
+}
+
+/** An entry for people. */
+export function entryWords(entry) {
+  if (entry === 'all') return 'everything';
+  if (entry === 'promotional') return 'advertisements';
+  return entry.startsWith('pns:') ? `anything by ${entry.slice(4)}` : `advertisements of ${entry.slice('source:'.length)}`;
+}
+
+// Who may not see a user's word does not see it by a task's key either.
+const againWord = ({ task }) => post(`/api/preferences/task/${task}`);
+
+function drawUsers(section, user, pns, app, state) {
+  const result = h('div', {});
+  const form = h('form', {
+    class: 'toolbar', 'aria-label': 'A user',
+    onsubmit: (event) => {
+      event.preventDefault();
+      tried(form, result, state, async () => {
+        const name = form.querySelector('#preferences-user').value.trim();
+        const answer = await read(await post('/api/preferences/show', { user: name }), againWord, result, state);
+        if (answer) drawWord(result, answer, pns, app, state);
+      });
+    },
+  },
+  field('preferences-user', 'User', { name: 'user', value: user, placeholder: 'ann', required: true }),
+  h('button', { class: 'primary' }, 'Show (goes into the audit)'));
+  replace(section, h('h2', { id: 'users' }, 'What a user does not want'),
+    app.isOperator ? [form, result] : h('p', { class: 'muted' }, 'Operators see it, and the audit says who did.'));
+}
+
+function drawWord(result, word, pns, app, state) {
+  const problem = h('div', {});
+  replace(result,
+    h('h3', { id: 'word', tabindex: -1 }, word.user),
+    word.problem && h('p', { class: 'badge warn' }, `The record ${word.problem}. The former word stays until a sound one comes.`),
+    facts([['Does not want', word.optOut.length > 0 ? chips(word.optOut.map(entryWords), 'Opt-outs') : word.isKnown ? 'nothing: the user wants everything' : 'nothing is said: the user gets everything'],
+      ['Since', word.updatedAt && time(word.updatedAt)], ['Written by', word.by]]),
+    app.viewer.canChange && changeForm(word, pns, problem, result, app, state), problem, command(word.command));
+  result.querySelector('#word').focus({ preventScroll: true });
+}
+
+function changeForm(word, pns, problem, result, app, state) {
+  const known = choices(word.optOut);
+  const names = [...pns, ...known.pns.filter((name) => !pns.includes(name))];
+  const form = h('form', {
+    'aria-label': 'Change it',
+    onsubmit: (event) => {
+      event.preventDefault();
+      const isChosen = (id) => form.querySelector(`#${CSS.escape(id)}`).checked;
+      const optOut = entriesOf({
+        all: isChosen('word-all'), promotional: isChosen('word-promotional'), pns: names.filter((name) => isChosen(`word-${name}`)),
+        sources: form.querySelector('#word-sources').value,
+      });
+      tried(form, problem, state, () => change(word, optOut, pns, problem, result, app, state));
+    },
+  },
+  h('fieldset', {}, h('legend', {}, 'Does not want'),
+    check('word-all', entryWords('all'), { checked: known.all }), check('word-promotional', entryWords('promotional'), { checked: known.promotional }),
+    names.map((name) => check(`word-${name}`, entryWords(`pns:${name}`), { checked: known.pns.includes(name) })),
+    field('word-sources', 'Advertisements of these sources', { name: 'sources', value: known.sources.join(', ') }, 'As in the event’s source; with commas between them.')),
+  h('p', { class: 'toolbar' }, h('button', { class: 'primary' }, 'Change'),
+    word.isKnown && h('button', {
+      type: 'button', class: 'danger', onclick: attempt(problem, () => change(word, null, pns, problem, result, app, state)),
+    }, 'Forget the user')));
+  return form;
+}
+
+/** Writes another word, or forgets the user, after a question. */
+async function change(word, optOut, pns, problem, result, app, state) {
+  const words = optOut?.length > 0 ? optOut.map(entryWords).join(', ') : 'nothing';
+  const reason = await ask(optOut === null ? {
+    title: `Forget ${word.user}?`, confirm: 'Forget the user', danger: true, reason: why,
+    body: [h('p', {}, 'The record is deleted, and the user gets everything again. Events that are on their way are called then.')],
+  } : {
+    title: `Change what ${word.user} gets?`, confirm: 'Change it', reason: why,
+    body: [h('p', {}, `Does not want: ${words}. This takes the place of everything said before.`)],
+  });
+  if (!reason) return;
+  const said = typeof reason === 'string' ? reason : undefined;
+  const answer = await read(await post('/api/preferences/change', { user: word.user, optOut, reason: said }), againWord, problem, state);
+  if (!answer) return;
+  say(optOut === null ? `${word.user} is forgotten.` : `${word.user} does not want: ${words}.`);
+  drawWord(result, { user: word.user, optOut: optOut ?? [], isKnown: optOut !== null, command: answer.command }, pns, app, state);
+}
+
+// MARK: Recalls
+
+const againRecall = ({ task }) => get(`/api/recalls/${task}`);
+
+function drawRecall(section, query, app, state) {
+  const result = h('div', {});
+  const form = h('form', {
+    class: 'toolbar', 'aria-label': 'What to recall',
+    onsubmit: (event) => {
+      event.preventDefault();
+      const value = (name) => form.querySelector(`#recall-${name}`).value.trim();
+      const subject = { campaign: value('campaign'), id: value('id'), user: value('user'), source: value('source') };
+      if (link('/preferences', subject) !== location.pathname + location.search) return go('/preferences', subject);
+      return tried(form, result, state, () => look(subject, result, app, state));
+    },
+  },
+  field('recall-campaign', 'Campaign', { value: query.campaign, placeholder: 'spring' }),
+  field('recall-id', 'or an event’s id', { value: query.id, placeholder: 'order-17' }),
+  field('recall-user', 'its user', { value: query.id && query.user, placeholder: 'ann' }),
+  field('recall-source', 'its source, if it has one', { value: query.source, placeholder: 'shop' }),
+  h('button', { class: 'primary', id: 'recall-look' }, 'Look what is not called yet'));
+  replace(section, h('h2', { id: 'recall' }, 'Recall'),
+    h('p', { class: 'muted' }, 'What is recalled ends without a call, whenever it comes, replays included. What was called is not taken back.'), form, result);
+}
+
+async function look(subject, result, app, state) {
+  const answer = await read(await get('/api/recalls', subject), againRecall, result, state);
+  if (!answer) return;
+  const shown = h('div', {});
+  replace(result, shown);
+  drawScope(shown, subject, answer, app, state);
+  shown.querySelector('#scope').focus({ preventScroll: true });
+}
+
+function drawScope(shown, subject, { task: _, ...answer }, app, state) {
+  const problem = h('div', {});
+  const order = (name, title, kind) => h('button', { type: 'button', class: kind, onclick: attempt(problem, () => give(name, subject, answer, shown, app, state)) }, title);
+  redraw(shown, answer, () => [
+    h('h3', { id: 'scope', tabindex: -1 }, answer.subject),
+    answer.isRecalled && h('p', {}, badge('warn', 'recalled'), answer.at && [' since ', time(answer.at)], answer.by && ` by ${answer.by}`, answer.reason && `: ${answer.reason}`),
+    h('div', { role: 'status' }, answer.sentences.map((sentence) => h('p', {}, prose(sentence)))),
+    app.viewer.canChange && h('p', { class: 'toolbar' },
+      answer.isRecalled ? order('withdraw', 'Withdraw the recall') : order('give', 'Recall it', 'danger')),
+    problem, command(answer.isRecalled ? [...answer.command, '--withdraw'] : answer.command),
+  ]);
+}
+
+/** Recalls, or withdraws that, after a question; then looks again until nothing of it is left. */
+async function give(name, subject, answer, shown, app, state) {
+  const isRecall = name === 'give';
+  const reason = await ask({
+    title: isRecall ? `Recall ${answer.subject}?` : `Withdraw the recall of ${answer.subject}?`,
+    body: [...(isRecall ? answer.sentences.map((sentence) => h('p', {}, prose(sentence))) : []),
+      h('p', {}, isRecall ? 'Calls that have begun are not undone.' : 'Later calls begin again; what ended meanwhile stays suppressed.')],
+    confirm: isRecall ? 'Recall it' : 'Withdraw it', danger: isRecall, reason: isRecall ? 'Why (results have it, and the audit)' : why,
+  });
+  if (!reason) return;
+  await post(`/api/recalls/${name}`, { ...subject, reason: typeof reason === 'string' ? reason : undefined });
+  say(isRecall ? `${answer.subject} is recalled.` : 'The recall is withdrawn.');
+  await follow(subject, shown, app, state);
+}
+
+/** Looks again until nothing is left; the numbers are those after the recall. */
+async function follow(subject, shown, app, state) {
+  for (;;) {
+    const answer = await settled(await get('/api/recalls', subject), againRecall, { isLeft: () => state.isLeft });
+    if (!answer || state.isLeft) return;
+    if (answer.state === 'failed') throw new Error(answer.error);
+    drawScope(shown, subject, answer, app, state);
+    if (!answer.isRecalled || !(answer.left > 0)) return;
+    await pause(3000);
+    if (state.isLeft || !shown.isConnected) return;
+  }
+}
