@@ -33,6 +33,12 @@ public struct ZoneRules: Equatable, Sendable {
         return offsets[low]
     }
 
+    /// The local date of a moment, in days from 1970-01-01 on.
+    public func day(at moment: WallTime) -> Int64 {
+        let second = RFC3339.floorDivide(moment.milliseconds, by: 1_000)
+        return RFC3339.floorDivide(second + Int64(offset(atSecond: second)), by: 86_400)
+    }
+
     /// The moment of a local date and time.
     ///
     /// One that comes twice is the first of both; one that is left out is as far behind the change as it would be behind
