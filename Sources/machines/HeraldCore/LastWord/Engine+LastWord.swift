@@ -1,3 +1,4 @@
+import HeraldBytes
 import HeraldEvents
 import HeraldKernel
 import HeraldTime
