@@ -246,7 +246,6 @@ extension EventTable {
     mutating func setLastWord(_ slot: Int32, identity: UInt64, _ eventClass: EventClass) {
         slots[Int(slot)].recallIdentity = identity
         slots[Int(slot)].eventClass = eventClass
-        slots[Int(slot)].quietIgnored = nil
     }
 
     /// Notes what a promotional event's quiet hours need.
@@ -271,6 +270,7 @@ extension EventTable {
         slots[place].holdsSource = false
         slots[place].isOrdered = false
         slots[place].failure = nil
+        slots[place].quietIgnored = nil
         slots[place].failures.removeAll(keepingCapacity: true)
         slots[place].open = PushServiceSet()
         slots[place].callsOut = 0
