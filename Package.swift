@@ -120,7 +120,7 @@ let package = Package(
             ]),
 
         // What decides, what carries out, what shows it.
-        module("machines", "HeraldCore", ["HeraldEvents", "HeraldKernel", "HeraldTime"]),
+        module("machines", "HeraldCore", ["HeraldBytes", "HeraldEvents", "HeraldKernel", "HeraldTime"]),
         module(
             "machines", "HeraldWorker",
             [

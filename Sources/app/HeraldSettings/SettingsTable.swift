@@ -37,7 +37,10 @@ package struct SettingsTable: SettingsDeclarations {
         ("retry", "How failed calls are retried."),
         ("limits", "Bounds on events and calls."),
         ("outages", "When Herald stops consuming until the backend or the settings are fixed."),
-        ("preferences", "Users' opt-outs, and recalls of events, which hold at the moment of each call."),
+        (
+            "preferences",
+            "Users' opt-outs and quiet hours, and recalls of events, which hold at the moment of each call."
+        ),
         ("log", "The log on standard error."),
         ("admin", "Health and metrics."),
         ("console", "The page for people (herald console)."),
@@ -399,11 +402,19 @@ package struct SettingsTable: SettingsDeclarations {
     package struct Preferences: SettingsDeclarations {
         package let enabled = Setting(
             "preferences.enabled", .bool, default: "false",
-            "No call begins against a user's opt-out, or for an event that was recalled.")
+            "No call begins against a user's opt-out, in a user's quiet hours, or for an event that was recalled.")
         package let maxLag = Setting(
             "preferences.maxLag", .duration(.seconds(2)...(.seconds(3_600))), default: "5s",
             "The age of what a worker knows of opt-outs and recalls beyond which it holds promotional events; it asks "
                 + "each second.")
+        package let defaultZone = Setting(
+            "preferences.defaultZone", optional: .text(.line(64), "ZONE"),
+            "The time zone of quiet hours where neither the user's preference nor the event names one, as Europe/Berlin; "
+                + "without it such quiet hours hold nothing, and results say so.")
+        package let spread = Setting(
+            "preferences.spread", .duration(.zero...(.seconds(6 * 3_600))), default: "10m",
+            "The time after the end of quiet hours over which the events that waited leave, each user at a moment of its "
+                + "own.")
     }
 
     package struct Log: SettingsDeclarations {

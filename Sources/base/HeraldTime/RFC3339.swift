@@ -103,6 +103,12 @@ public enum RFC3339 {
         return era * daysPerEra + dayOfEra - daysFromEraZeroToEpoch
     }
 
+    /// The year of a day, counted from 1970-01-01 on; one outside of the years 0 to 9999 is taken for the nearest inside.
+    static func year(ofDay day: Int64) -> Int64 {
+        let (first, last) = (days(year: 0, month: 1, day: 1), days(year: 9_999, month: 12, day: 31))
+        return Int64(civil(daysSinceYearZero: UInt32(min(max(day, first), last) - first)).year)
+    }
+
     /// The date this many days after the first of January of the year 0.
     private static func civil(daysSinceYearZero: UInt32) -> (year: UInt32, month: UInt32, day: UInt32) {
         // Counts from the first of March 400 years before, so that the era is not negative; that year's January and
@@ -120,7 +126,8 @@ public enum RFC3339 {
         )
     }
 
-    private static func floorDivide(_ dividend: Int64, by divisor: Int64) -> Int64 {
+    /// The largest whole number that is not greater than the quotient.
+    static func floorDivide(_ dividend: Int64, by divisor: Int64) -> Int64 {
         let quotient = dividend / divisor
         return dividend % divisor < 0 ? quotient - 1 : quotient
     }

@@ -18,6 +18,8 @@ public struct NotificationEvent: Equatable, Sendable {
     public var campaign: String?
     /// What it is for; `nil` leaves that to its topic, whose class may be stricter.
     public var eventClass: EventClass?
+    /// Its user's time zone, as `Europe/Berlin`, for quiet hours that name none; at most 64 bytes.
+    public var zone: String?
     /// When it happened.
     public var time: WallTime?
     /// It is never sent after this.
@@ -110,6 +112,7 @@ public struct NotificationEvent: Equatable, Sendable {
         if let source { writer.append("source", source, to: &output) }
         if let campaign { writer.append("campaign", campaign, to: &output) }
         if let eventClass { writer.append("class", eventClass.rawValue, to: &output) }
+        if let zone { writer.append("zone", zone, to: &output) }
         if let time { writer.append("time", time, to: &output) }
         if let expiresAt { writer.append("expiresAt", expiresAt, to: &output) }
         if let notBefore { writer.append("notBefore", notBefore, to: &output) }

@@ -131,6 +131,7 @@ extension RetryReason {
         case .blocked: 3
         case .paused: 4
         case .preferences: 5
+        case .quietHours: 6
         }
     }
 }

@@ -299,6 +299,7 @@ package struct Explanation: Sendable {
                 switch result.suppression {
                 case .optedOut: "the user has opted out of it"
                 case .recalled: "it was recalled"
+                case .quietExpired: "it would have expired during the user's quiet hours"
                 case nil: "of a reason that the result does not name"
                 }
             sentences.append(
@@ -626,6 +627,7 @@ package struct Explanation: Sendable {
         case .blocked where detail != nil: "\(detail ?? "")"
         case .blocked: "because it would hold up others, which go first"
         case .paused: "because its campaign is paused"
+        case .quietHours: "because it is promotional, and its user does not want to be disturbed before then"
         case .preferences:
             "because it is promotional, and its worker did not know what its user had said last (preferences.maxLag)"
         case nil: "for a reason that its record does not name"

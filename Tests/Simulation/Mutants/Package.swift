@@ -48,7 +48,7 @@ let package = Package(
             ],
             path: "Sources/kernel/HeraldDriver", swiftSettings: strict),
         .target(
-            name: "HeraldCore", dependencies: ["HeraldEvents", "HeraldKernel", "HeraldTime"],
+            name: "HeraldCore", dependencies: ["HeraldBytes", "HeraldEvents", "HeraldKernel", "HeraldTime"],
             path: "Sources/machines/HeraldCore", swiftSettings: strict),
         // The lane without a worker's clients.
         .target(

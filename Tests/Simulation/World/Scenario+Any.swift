@@ -23,6 +23,7 @@ extension Scenario {
         scenario.chooseCampaigns(choices)
         scenario.chooseFaults(choices)
         scenario.lastWords = choices.pick([0, 0, 50, 400], for: "lastWords")
+        scenario.hasQuietHours = choices.once(in: 2, for: "hasQuietHours")
         if choices.once(in: 12, for: "calm") { scenario.calm() }
         // The backend may have its storms all the same.
         scenario.chooseBackend(choices)

@@ -78,6 +78,10 @@ extension Scenario {
             let eventClass = streams[.eventClass].below(4)
             if eventClass < 2 { fields.append(#""class":"\#(eventClass == 0 ? "promotional" : "transactional")""#) }
             published.subject.isPromotional = published.subject.isPromotional || eventClass == 0
+            if hasQuietHours, let zone = streams[.zone].pick(QuietClock.names) {
+                published.subject.zone = zone
+                fields.append(#""zone":"\#(zone)""#)
+            }
             let source = streams[.source].below(Self.sources + 1)
             if source < Self.sources {
                 published.subject.source = source

@@ -66,6 +66,7 @@ extension Scenario {
         ("hasPlainEvents", .flag(\.hasPlainEvents)), ("campaignShare", .count(\.campaignShare, 0)),
         ("campaignChanges", .count(\.campaignChanges, 0)), ("campaignsFaults", .count(\.campaignsFaults, 0)),
         ("pauseIfFailures", .optional(\.pauseIfFailures)), ("lastWords", .count(\.lastWords, 0)),
+        ("hasQuietHours", .flag(\.hasQuietHours)),
         // The backend.
         ("hasStorms", .flag(\.hasStorms)), ("storm", .storm(\.storm)), ("isBackendCalm", .flag(\.isBackendCalm)),
         ("serviceRefusals", .count(\.serviceRefusals, 0)),

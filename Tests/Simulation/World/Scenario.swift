@@ -135,6 +135,8 @@ package struct Scenario: Sendable {
     /// The number of times that a user opts out or in, or somebody recalls an event or a campaign; 0: nobody is asked
     /// for them, and no event has a class.
     package var lastWords = 0
+    /// Whether users have quiet hours, too.
+    package var hasQuietHours = false
     static let sources = 3
 
     // The backend.

@@ -8,7 +8,7 @@ final class SimulatedWords {
 
     let table: LastWord
     /// What it has applied, by what was read of the present topics or of the former ones.
-    private var optOuts: [Int: (optOut: OptOut, remakes: Int)] = [:]
+    private var optOuts: [Int: (optOut: OptOut, quiet: QuietHours?, remakes: Int)] = [:]
     private var recalls: [Saying.Recall: Int] = [:]
     private var campaigns: [Int: Int] = [:]
     private var position = 0
@@ -16,7 +16,7 @@ final class SimulatedWords {
     private var currentAsOf: Int64?
 
     init(hashSeed: UInt64, _ world: LastWords, pushServices: PushServices) {
-        table = LastWord(hashSeed: hashSeed, pushServices: pushServices, maxLag: Self.maxLag)
+        table = LastWord(hashSeed: hashSeed, pushServices: pushServices, maxLag: Self.maxLag, rules: QuietClock.rules)
         remakes = world.remakes
     }
 
@@ -43,14 +43,14 @@ final class SimulatedWords {
 
     private func apply(_ saying: Saying) {
         switch saying {
-        case .word(let user, let optOut):
-            table.set(optOut, of: Self.name(user).utf8.span.bytes)
-            optOuts[user] = optOut.flatMap { $0.isEmpty ? nil : ($0, remakes) }
+        case .word(let user, let optOut, let quiet):
+            table.set(optOut, quiet: quiet, of: Self.name(user).utf8.span.bytes)
+            optOuts[user] = optOut.flatMap { $0.isEmpty && quiet == nil ? nil : ($0, quiet, remakes) }
         case .broken(let user, let understood):
             table.refuse(understood, of: Self.name(user).utf8.span.bytes)
             var optOut = understood
             if let former = optOuts[user]?.optOut { optOut.add(former) } else { optOut.isOfPromotional = true }
-            optOuts[user] = (optOut, remakes)
+            optOuts[user] = (optOut, optOuts[user]?.quiet, remakes)
         case .event(let recall, let isRecalled):
             let (id, user) = (recall.id.utf8.span.bytes, Self.name(recall.user).utf8.span.bytes)
             if let source = recall.source {
@@ -76,6 +76,9 @@ final class SimulatedWords {
         if let recall = duty.subject.recall(of: duty.user), recalls[recall] != nil { return "it was recalled" }
         if let campaign = duty.campaign, campaigns[campaign] != nil { return "its campaign was recalled" }
         guard duty.subject.isPromotional else { return nil }
+        if let quiet = optOuts[duty.user]?.quiet, QuietClock.isQuiet(quiet, zone: duty.subject.zone, at: now) {
+            return "user \(duty.user) has quiet hours: \(quiet.text)"
+        }
         guard let currentAsOf else { return "it is promotional, and no word is known" }
         return now - currentAsOf > Self.maxLag.count
             ? "it is promotional, and words are known as of \(now - currentAsOf) ms ago" : nil

@@ -177,6 +177,12 @@ extension SimulatedWorker {
                         simulation.checkers.duties[duty], result.suppression, simulation.checkers.text(duty))
                 }
             }
+            if result.quietIgnored != nil {
+                for duty in effect.duties {
+                    simulation.checkQuietIgnored(
+                        simulation.checkers.duties[duty], simulation.checkers.text(duty))
+                }
+            }
             guard result.outcome == .expired else { break }
             let expiresAt = lane.engine.slot(production.slot.index).event.expiresAt?.milliseconds
             for duty in effect.duties {
@@ -193,6 +199,12 @@ extension SimulatedWorker {
                 simulation.checkers.fail("a retry of \(simulation.checkers.text(name)) is for \(services)")
             }
             check(origin: written.headers.text(.origin) ?? "", of: effect)
+            guard case .retry(_, .quietHours) = effect.kind else { break }
+            let due = written.headers.text(.notBefore).flatMap { Int64($0) } ?? 0
+            for duty in effect.duties {
+                simulation.checkHeldForQuietHours(
+                    simulation.checkers.duties[duty], until: due, simulation.checkers.text(duty))
+            }
         }
         return effect
     }

@@ -9,12 +9,14 @@ struct Subject: Equatable {
     /// The number of its source.
     var source: Int?
     var isPromotional = false
+    /// The name of the zone that it names.
+    var zone: String?
 }
 
 /// What somebody says, as a record of the topics of preferences and recalls.
 enum Saying {
     /// A user's word; `nil` is a tombstone.
-    case word(user: Int, OptOut?)
+    case word(user: Int, OptOut?, quiet: QuietHours?)
     /// A record that is broken, with what can be understood of it.
     case broken(user: Int, OptOut)
     case event(Recall, isRecalled: Bool)
@@ -39,6 +41,7 @@ struct LastWords {
 
     // Everything that was ever said.
     var optOuts: [Int: [OptOut]] = [:]
+    var quiets: [Int: [QuietHours]] = [:]
     var recalls: Set<Saying.Recall> = []
     var campaigns: Set<Int> = []
 }
@@ -52,8 +55,8 @@ extension Simulation {
     func say() {
         var chance = Chance(seed: chance[.lastWord].bits())
         switch chance.below(100) {
-        case ..<50: say(.word(user: chance.below(scenario.users), anyOptOut(&chance)))
-        case ..<60: say(.word(user: chance.below(scenario.users), nil))
+        case ..<50: say(anyWord(&chance))
+        case ..<60: say(.word(user: chance.below(scenario.users), nil, quiet: nil))
         case ..<65: say(.broken(user: chance.below(scenario.users), anyOptOut(&chance)))
         case ..<90 where !lastWords.published.isEmpty:
             say(.event(chance.pick(lastWords.published), isRecalled: chance.below(4) > 0))
@@ -69,13 +72,24 @@ extension Simulation {
         log("is said: \(saying)")
         lastWords.sayings.append(saying)
         switch saying {
-        case .word(let user, let optOut): if let optOut { lastWords.optOuts[user, default: []].append(optOut) }
+        case .word(let user, let optOut, let quiet):
+            if let optOut { lastWords.optOuts[user, default: []].append(optOut) }
+            if let quiet { lastWords.quiets[user, default: []].append(quiet) }
         case .broken(let user, var optOut):
             optOut.isOfPromotional = true
             lastWords.optOuts[user, default: []].append(optOut)
         case .event(let recall, let isRecalled): if isRecalled { lastWords.recalls.insert(recall) }
         case .campaign(let campaign, let isRecalled): if isRecalled { lastWords.campaigns.insert(campaign) }
         }
+    }
+
+    private func anyWord(_ chance: inout Chance) -> Saying {
+        let user = chance.below(scenario.users)
+        let optOut = anyOptOut(&chance)
+        guard scenario.hasQuietHours, chance.below(3) > 0 else { return .word(user: user, optOut, quiet: nil) }
+        // One that opted out of everything is not disturbed at any time.
+        return .word(
+            user: user, chance.below(3) == 0 ? optOut : OptOut(), quiet: QuietClock.any(&chance, now: now))
     }
 
     private func anyOptOut(_ chance: inout Chance) -> OptOut {
@@ -102,6 +116,7 @@ extension Simulation {
             case .recalled:
                 lastWords.campaigns.contains(duty.campaign ?? -1)
                     || subject.recall(of: duty.user).map(lastWords.recalls.contains) ?? false
+            case .quietExpired: subject.isPromotional && lastWords.quiets[duty.user] != nil
             case nil: false
             }
         if !wasSaid {

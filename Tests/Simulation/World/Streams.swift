@@ -20,7 +20,7 @@ package enum Stream: Int, CaseIterable {
     case damage, burst, event, eventSize, invalidEvent, content, campaignOfEvent, openTransaction, twin, gap
 
     // What users and operators say, and of what events.
-    case lastWord, lastWordNews, eventClass, source
+    case lastWord, lastWordNews, eventClass, source, zone
 
     // Campaigns, and the backend.
     case campaign, campaignNews, campaignsTopic, weather, credentials, backend, connection

@@ -107,8 +107,14 @@ struct SettingsRules {
                 refuse(table.topics.classes, "\"\(name)\" is none of topics.requests; allowed: \(allowed)")
             }
         }
-        guard values.valid(table.preferences.enabled) == true, isComplete, !values.isWritten(table.topics.classes)
-        else { return }
+        guard values.valid(table.preferences.enabled) == true, isComplete else { return }
+        if values.valid(table.retry.delays)?.isEmpty == true {
+            refuse(
+                table.retry.delays,
+                "has no delay, and preferences.enabled needs one: what is held until a user's quiet hours end waits in a "
+                    + "retry topic")
+        }
+        guard !values.isWritten(table.topics.classes) else { return }
         refuse(
             table.preferences.enabled,
             "needs topics.classes, because what is promotional is nobody's guess: write "

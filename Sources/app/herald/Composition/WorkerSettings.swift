@@ -92,9 +92,31 @@ extension Settings {
         guard preferences.enabled else { return nil }
         let (services, maxLag) = (try pushServices(), Milliseconds(preferences.maxLag))
         return LastWordConfiguration(
-            table: LastWord(hashSeed: seed, pushServices: services, maxLag: maxLag), maxLag: maxLag,
+            table: LastWord(hashSeed: seed, pushServices: services, maxLag: maxLag, rules: try quietRules()),
+            maxLag: maxLag,
             pushServices: services, preferencesTopic: topics.preferences, recallsTopic: topics.recalls,
             readerProperties: KafkaClientSettings.wordReader(self))
+    }
+
+    /// How quiet hours are read, with the system's time zones.
+    private func quietRules() throws -> QuietRules {
+        var rules = QuietRules()
+        do {
+            rules.zones = try ZoneFolder.read()
+        } catch {
+            throw CommandFailure("preferences.enabled: \(ZoneFolder.path) \(error)", status: .badSettings)
+        }
+        if let name = preferences.defaultZone {
+            rules.defaultZone = rules.zones.number(of: name)
+            guard rules.defaultZone != nil else {
+                throw CommandFailure(
+                    "preferences.defaultZone: \(SafeText.quoted(name)) is no time zone of \(ZoneFolder.path); names are as "
+                        + "Europe/Berlin",
+                    status: .badSettings)
+            }
+        }
+        rules.spread = Milliseconds(preferences.spread)
+        return rules
     }
 
     /// The settings of lanes that may change while they work, each with its share.

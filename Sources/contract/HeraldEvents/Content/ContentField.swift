@@ -40,7 +40,7 @@ public enum ContentField: String, Hashable, Sendable, CaseIterable {
         case .sound: self = .sound
         case .category: self = .category
         case .id, .user, .message, .pns, .source, .campaign, .time, .expiresAt, .notBefore, .specversion, .type, .data,
-            .dataBase64, .traceparent, .options, .eventClass:
+            .dataBase64, .traceparent, .options, .eventClass, .zone:
             return nil
         }
     }

@@ -26,6 +26,8 @@ public struct DecodedEvent: Sendable {
     public internal(set) var campaign = ByteField.absent
     /// What it says of its class; its topic's may be stricter.
     public internal(set) var eventClass: EventClass?
+    /// The name of its user's time zone, which counts for quiet hours that name none.
+    public internal(set) var zone = ByteField.absent
     /// The event's requests to its push services.
     public internal(set) var options = EventOptions()
     /// A well-formed trace context.
@@ -48,6 +50,8 @@ public struct DecodedEvent: Sendable {
     public internal(set) var firstAttemptAt: WallTime?
     /// When a retry record is due.
     public internal(set) var dueAt: WallTime?
+    /// Whether that is the end of its user's quiet hours.
+    public internal(set) var isHeldForQuietHours = false
     /// The request's timestamp, when a header carries it; absent for this record's own.
     public internal(set) var originTimestamp: WallTime?
     /// The request as `topic/partition/offset`, when a header carries it; absent when this record is the request.

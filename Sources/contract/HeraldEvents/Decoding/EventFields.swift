@@ -17,6 +17,7 @@ enum EventField: Int, CaseIterable {
     case traceparent
     case options
     case eventClass
+    case zone
     /// A CloudEvent's.
     case data
     // The content beside the message, from here on.
@@ -51,6 +52,7 @@ enum EventField: Int, CaseIterable {
         case .traceparent: "traceparent"
         case .options: "options"
         case .eventClass: "class"
+        case .zone: "zone"
         case .title: "title"
         case .link: "link"
         case .image: "image"
@@ -75,6 +77,7 @@ enum EventField: Int, CaseIterable {
             case UInt8(ascii: "t"):
                 if name[byteAt: 1] == UInt8(ascii: "i") { self.init(.time, name) } else { self.init(.type, name) }
             case UInt8(ascii: "d"): self.init(.data, name)
+            case UInt8(ascii: "z"): self.init(.zone, name)
             default: self.init(.link, name)
             }
         case 5:
@@ -123,11 +126,11 @@ struct EventFieldSet {
     static let plain = EventFieldSet(
         [
             .id, .user, .message, .pns, .source, .campaign, .time, .expiresAt, .notBefore, .options,
-            .eventClass,
+            .eventClass, .zone,
         ] + content)
     /// The part of an event in a CloudEvent's data.
     static let data = EventFieldSet(
-        [.user, .message, .pns, .campaign, .expiresAt, .notBefore, .options, .eventClass] + content)
+        [.user, .message, .pns, .campaign, .expiresAt, .notBefore, .options, .eventClass, .zone] + content)
     private static let content = EventField.allCases.filter(\.isContent)
     /// A structured CloudEvent around the data.
     static let envelope = EventFieldSet([
@@ -139,7 +142,7 @@ struct EventFieldSet {
 ///
 /// It is passed as `inout`: copying all of it would cost more than reading one.
 struct EventTokens {
-    private var tokens = InlineArray<23, JSONToken>(repeating: JSONToken())
+    private var tokens = InlineArray<24, JSONToken>(repeating: JSONToken())
     /// The place of the object with the event, when it has content beside the message; negative without.
     private(set) var contentStart: Int32 = -1
 

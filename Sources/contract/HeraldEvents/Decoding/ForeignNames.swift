@@ -25,6 +25,7 @@ package struct ForeignNames: Sendable {
         .init("pns", "platform platforms pushservice pushservices provider channel service"),
         .init("campaign", "campaignid campaignname"),
         .init("class", "eventclass messageclass notificationclass"),
+        .init("zone", "timezone tz tzid"),
         .init("expiresAt", "ttl timetolive expiry expires expiration expiresin validuntil deadline"),
         .init("notBefore", "sendat sendafter deliverat deliverafter scheduledat scheduledfor delay"),
         .init("title", certain: "heading headline"),

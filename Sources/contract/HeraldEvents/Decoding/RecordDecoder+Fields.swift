@@ -62,6 +62,11 @@ extension RecordDecoder {
             event.notBefore = try readTime(.notBefore, &tokens, value: value, scratch: &event.scratch)
         }
         if !tokens[.eventClass].isAbsent { event.eventClass = try readClass(&tokens, value: value) }
+        if !tokens[.zone].isAbsent {
+            try expectString(.zone, &tokens)
+            try expectLength(.zone, &tokens, in: value, atMost: QuietHours.longestZone)
+            event.zone = event.field(tokens[.zone], in: value)
+        }
         if !tokens[.options].isAbsent { try readOptions(tokens[.options], value: value, into: &event) }
         if tokens.contentStart >= 0 { try readContent(tokens: &tokens, value: value, into: &event) }
     }

@@ -34,6 +34,9 @@ extension RecordDecoder {
         event.originTimestamp = try time(.originTimestamp, in: headers)
         event.firstAttemptAt = try time(.firstAttemptAt, in: headers)
         event.dueAt = try time(.notBefore, in: headers)
+        event.isHeldForQuietHours =
+            headers.lastValue(named: HeaderName.reason.literal)?
+            .hasSameBytes(as: RetryReason.quietHours.rawValue.utf8.span.bytes) ?? false
         event.lastStatus = try number(.status, in: headers, 100...599).map { Int($0) }
     }
 

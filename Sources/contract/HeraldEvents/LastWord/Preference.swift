@@ -7,6 +7,8 @@ public import HeraldTime
 public struct Preference: Equatable, Sendable {
     /// What the user does not want.
     public var optOut: OptOut
+    /// When the user does not want to be disturbed; `nil`: never.
+    public var quiet: QuietHours?
     /// When that was said.
     public var updatedAt: WallTime?
     /// Who wrote it: a service, or an operator and a machine.
@@ -15,8 +17,9 @@ public struct Preference: Equatable, Sendable {
     public var others: [JSONValue.Member] = []
 
     /// A record.
-    public init(_ optOut: OptOut, updatedAt: WallTime? = nil, by: String? = nil) {
+    public init(_ optOut: OptOut, quiet: QuietHours? = nil, updatedAt: WallTime? = nil, by: String? = nil) {
         self.optOut = optOut
+        self.quiet = quiet
         self.updatedAt = updatedAt
         self.by = by
     }
@@ -24,6 +27,7 @@ public struct Preference: Equatable, Sendable {
     /// The record's value.
     public func encoded() -> [UInt8] {
         var members: [JSONValue.Member] = [.init("optOut", .array(optOut.entries.map { .string($0) }))]
+        if let quiet { members.append(.init("quiet", quiet.json)) }
         if let updatedAt { members.append(.init("updatedAt", .string(RFC3339.text(updatedAt)))) }
         if let by { members.append(.init("by", .string(by))) }
         return Array(JSONValue.object(members + others).compact.utf8)
@@ -35,13 +39,13 @@ public struct Preference: Equatable, Sendable {
     public static func reading(
         _ value: RawSpan, pushServices: PushServices
     ) -> (preference: Preference, problem: String?) {
-        var reader = OptOutReader(pushServices: pushServices)
+        var reader = PreferenceReader(pushServices: pushServices)
         let reading = reader.read(value)
-        var preference = Preference(reading.optOut)
+        var preference = Preference(reading.optOut, quiet: reading.quiet)
         if let object = try? JSONValue(value), case .object(let members) = object {
             preference.updatedAt = object["updatedAt"]?.time
             preference.by = object["by"]?.string
-            preference.others = members.filter { !["optOut", "updatedAt", "by"].contains($0.name) }
+            preference.others = members.filter { !["optOut", "quiet", "updatedAt", "by"].contains($0.name) }
         }
         return (preference, reading.problem)
     }

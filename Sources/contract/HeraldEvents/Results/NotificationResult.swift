@@ -22,6 +22,8 @@ public struct NotificationResult: Equatable, Sendable {
     public var reason: DeadLetterReason?
     /// The reason why it was suppressed.
     public var suppression: SuppressionReason?
+    /// The reason why its user's quiet hours held nothing; absent when they did, and without any.
+    public var quietIgnored: QuietIgnored?
     /// The record's `reason`: why it is a dead letter, or was suppressed.
     package var reasonName: String? { reason?.rawValue ?? suppression?.rawValue }
     /// The event's fault or the backend's answer of a dead letter, or the reason of an expiry or a suppression: one line for
@@ -63,6 +65,7 @@ public struct NotificationResult: Equatable, Sendable {
         } else {
             reason = try fields.named("reason", DeadLetterReason.init(rawValue:))
         }
+        quietIgnored = try fields.named("quietIgnored", QuietIgnored.init(rawValue:))
         detail = try fields.string("detail")
         omitted = ContentFields((try fields.strings("omitted") ?? []).compactMap(ContentField.init(rawValue:)))
         backendID = try fields.backendID()

@@ -15,6 +15,8 @@ public struct ResultFacts: Sendable {
     public var reason: DeadLetterReason?
     /// Why it was suppressed.
     public var suppression: SuppressionReason?
+    /// Why its user's quiet hours held nothing.
+    public var quietIgnored: QuietIgnored?
     /// The calls that were made; none for an event that does not decode.
     public var attempts: Int?
     /// When the first call was made.
@@ -29,7 +31,7 @@ public struct ResultFacts: Sendable {
     public init(
         outcome: Outcome, firstOutcome: Outcome? = nil, pushService: Int? = nil, status: Int? = nil,
         reason: DeadLetterReason? = nil, suppression: SuppressionReason? = nil,
-        attempts: Int? = nil, firstAttemptAt: WallTime? = nil, completedAt: WallTime, omitted: ContentFields = []
+        quietIgnored: QuietIgnored? = nil, attempts: Int? = nil, firstAttemptAt: WallTime? = nil, completedAt: WallTime, omitted: ContentFields = []
     ) {
         self.outcome = outcome
         self.firstOutcome = firstOutcome
@@ -37,6 +39,7 @@ public struct ResultFacts: Sendable {
         self.status = status
         self.reason = reason
         self.suppression = suppression
+        self.quietIgnored = quietIgnored
         self.attempts = attempts
         self.firstAttemptAt = firstAttemptAt
         self.completedAt = completedAt
@@ -76,9 +79,9 @@ public enum ResultEncoder {
         }
     }
 
-    /// What a result takes beside its texts: at most 21 keys of 238 bytes together, three words of 50, two moments of 52, five
-    /// numbers of 100, the omitted parts' names of 58, the texts' quotes and two braces are 500.
-    private static let roomBesideTexts = 512
+    /// What a result takes beside its texts: at most 22 keys of 253 bytes together, four words of 62, two moments of 52, five
+    /// numbers of 100, the omitted parts' names of 58, the texts' quotes and two braces are 527.
+    private static let roomBesideTexts = 544
 
     private static func write(
         _ facts: ResultFacts, of event: DecodedEvent, _ requested: [[UInt8]], value: RawSpan, recordTopic: String,
@@ -98,6 +101,7 @@ public enum ResultEncoder {
         if let status = facts.status { writer.write("status", Int64(status), to: &output) }
         if let reason = facts.reason { writer.write("reason", plain: reason.rawValue, to: &output) }
         if let suppression = facts.suppression { writer.write("reason", plain: suppression.rawValue, to: &output) }
+        if let ignored = facts.quietIgnored { writer.write("quietIgnored", plain: ignored.rawValue, to: &output) }
         if detail.byteCount > 0 { writer.write("detail", utf8: detail, to: &output) }
         if !facts.omitted.isEmpty { writer.write("omitted", facts.omitted, to: &output) }
         if let backendID, BackendID.isValid(backendID) { writer.write("backendId", utf8: backendID, to: &output) }

@@ -20,6 +20,8 @@ public enum SuppressionReason: String, CaseIterable, Sendable {
     case optedOut = "opted-out"
     /// It was recalled, or its campaign was.
     case recalled
+    /// Its `expiresAt` comes before the end of its user's quiet hours.
+    case quietExpired = "quiet-expired"
 }
 
 // What follows from an outcome, decided once; code that counts, shows or judges outcomes asks here.
@@ -131,14 +133,24 @@ public enum RetryReason: String, CaseIterable, Sendable {
     case paused
     /// It is promotional, and it is not known what its user has said last.
     case preferences
+    /// It is promotional, and its user does not want to be disturbed now.
+    case quietHours = "quiet-hours"
 }
 
 extension RetryReason {
+    /// Whether it waits because somebody wants it to, and Herald is not late.
+    public var isWanted: Bool {
+        switch self {
+        case .notBefore, .paused, .quietHours: true
+        case .transient, .throttled, .blocked, .preferences: false
+        }
+    }
+
     /// Whether a call failed.
     public var isFailure: Bool {
         switch self {
         case .transient, .throttled: true
-        case .notBefore, .blocked, .paused, .preferences: false
+        case .notBefore, .blocked, .paused, .preferences, .quietHours: false
         }
     }
 }

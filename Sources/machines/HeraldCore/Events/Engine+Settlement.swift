@@ -32,8 +32,8 @@ extension Engine {
                 attempts = max(attempts, candidate.attempts)
             }
             counters.count(copy)
-            if case .retry(let delay, let due, let reason) = copy.destination, reason != .paused {
-                // An event of a paused campaign does not wait for Herald.
+            if case .retry(let delay, let due, let reason) = copy.destination, reason?.isWanted != true {
+                // What somebody wants to wait does not wait for Herald.
                 noteDelayed(slot, delay: delay, due: due, now: now.wall)
             }
             productions.add(

@@ -99,10 +99,12 @@ struct EventTable: ~Copyable, Sendable {
         return now.wall >= expiresAt
     }
 
-    /// The time since which an event waits for its outcome: its first publication, or its given moment.
+    /// The time since which an event waits for its outcome: its first publication, its given moment, or the end of its
+    /// user's quiet hours.
     func waitsSince(_ slot: Int32) -> WallTime {
         let published = slots[Int(slot)].publishedAt
-        return max(published, slots[Int(slot)].event.notBefore ?? published)
+        let since = max(published, slots[Int(slot)].event.notBefore ?? published)
+        return slots[Int(slot)].event.isHeldForQuietHours ? max(since, slots[Int(slot)].event.dueAt ?? since) : since
     }
 
     /// Calls `body` with every event, in no order.
@@ -246,6 +248,15 @@ extension EventTable {
         slots[Int(slot)].eventClass = eventClass
     }
 
+    /// Notes what a promotional event's quiet hours need.
+    mutating func setQuiet(_ slot: Int32, zone: QuietWindow.Zone, shift: Milliseconds) {
+        slots[Int(slot)].zone = zone
+        slots[Int(slot)].quietShift = shift
+    }
+
+    /// Notes that quiet hours hold nothing of the event.
+    mutating func noteQuietIgnored(_ slot: Int32, _ why: QuietIgnored) { slots[Int(slot)].quietIgnored = why }
+
     /// Gives the slot back.
     mutating func free(_ slot: Int32) {
         let place = Int(slot)
@@ -259,6 +270,7 @@ extension EventTable {
         slots[place].holdsSource = false
         slots[place].isOrdered = false
         slots[place].failure = nil
+        slots[place].quietIgnored = nil
         slots[place].failures.removeAll(keepingCapacity: true)
         slots[place].open = PushServiceSet()
         slots[place].callsOut = 0

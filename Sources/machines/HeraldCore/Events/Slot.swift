@@ -91,6 +91,12 @@ public struct Slot: Sendable {
     var recallIdentity: UInt64 = 0
     /// Its class: the stricter of its topic's and its own.
     var eventClass = EventClass.transactional
+    /// The zone that it names for its user's quiet hours.
+    var zone = QuietWindow.Zone.unnamed
+    /// The time after the end of its user's quiet hours after which it leaves.
+    var quietShift = Milliseconds.zero
+    /// Why its user's quiet hours held nothing.
+    var quietIgnored: QuietIgnored?
     /// The bytes that it holds in memory: the record's key, value and headers, and the event's scratch buffer.
     var bytes = 0
     /// The time at which its record was taken.

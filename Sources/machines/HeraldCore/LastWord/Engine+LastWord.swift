@@ -1,3 +1,4 @@
+import HeraldBytes
 import HeraldEvents
 import HeraldKernel
 import HeraldTime
@@ -25,7 +26,18 @@ extension Engine {
                 slot.event.eventClass
             )
         }
-        events.setLastWord(slot, identity: identity, max(ofTopic, own ?? .transactional))
+        let eventClass = max(ofTopic, own ?? .transactional)
+        events.setLastWord(slot, identity: identity, eventClass)
+        if eventClass == .promotional, let rules = configuration.lastWord?.rules {
+            let (zone, shift) = withSlot(slot) { slot in
+                let zone = slot.event.zone
+                return (
+                    rules.zone(named: zone.isPresent ? slot.event.bytes(of: zone, value: value).text : nil),
+                    rules.shift(of: slot.event.bytes(of: slot.event.user, value: value))
+                )
+            }
+            events.setQuiet(slot, zone: zone, shift: shift)
+        }
     }
 
     /// Ends the next call by the user's word or a recall, or holds it while it is not known what the user has said last.
@@ -40,15 +52,43 @@ extension Engine {
     private mutating func stops(_ slot: Int32, _ service: Int, by lastWord: LastWord, now: Moment) -> Bool {
         // Before the word is looked up: a word that is applied in between must not be missed by a call that it makes due.
         let isHeld = isHeldForLastWord(slot, now: now)
-        let suppression = lastWord.suppression(
+        let said = lastWord.said(
             identity: events[slot].recallIdentity, user: events[slot].userHash, source: events[slot].sourceHash,
             campaign: events[slot].campaign, of: events[slot].eventClass, to: service)
-        if let suppression {
+        if case .suppressed(let suppression)? = said {
             decide(slot, service, .suppressed(suppression), now: now)
             return true
         }
-        guard isHeld else { return false }
-        suspend(slot, service, since: lastWord.knownUntil(now) ?? now.wall, .preferences, now: now)
+        if isHeld {
+            suspend(slot, service, since: lastWord.knownUntil(now) ?? now.wall, .preferences, now: now)
+            return true
+        }
+        guard case .quiet(let window)? = said else { return false }
+        return rests(slot, service, window, by: lastWord, now: now)
+    }
+
+    /// Has a call wait for the end of its user's quiet hours, or ends it when it would expire before.
+    ///
+    /// False when it may begin.
+    private mutating func rests(
+        _ slot: Int32, _ service: Int, _ window: QuietWindow, by lastWord: LastWord, now: Moment
+    ) -> Bool {
+        let ruling = lastWord.ruling(
+            window, zone: events[slot].zone, shift: events[slot].quietShift, expiresAt: events[slot].event.expiresAt,
+            now: now.wall)
+        switch ruling {
+        case .none: return false
+        case .ignored(let why):
+            events.noteQuietIgnored(slot, why)
+            return false
+        case .expires(let end): decide(slot, service, .suppressed(.quietExpired(end)), now: now)
+        case .waits(let end) where configuration.retry.delays.isEmpty:
+            // Settings forbid it; as with a paused campaign, nothing is called all the same.
+            suspend(slot, service, since: end, .quietHours, now: now)
+        case .waits(let end):
+            let delay = configuration.retry.hop(for: end.time(since: now.wall)) ?? 0
+            decide(slot, service, .retry(delay: delay, due: end, reason: .quietHours), now: now)
+        }
         return true
     }
 
@@ -80,6 +120,8 @@ extension Engine {
             detail.append(contentsOf: "recalled".utf8)
             let saying = configuration.lastWord?.saying(number) ?? ""
             if !saying.isEmpty { detail.append(contentsOf: " by \(saying)".utf8) }
+        case .quietExpired(let end):
+            detail.append(contentsOf: "it expires before the end of the user's quiet hours, \(RFC3339.text(end))".utf8)
         }
     }
 }

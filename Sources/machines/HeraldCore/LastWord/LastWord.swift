@@ -13,6 +13,7 @@ public final class LastWord: Sendable {
     private let seed: UInt64
     private let names: PushServices
     private let maxLag: Milliseconds
+    let rules: QuietRules
     private let words = WordTable()
     private let recalled = WordTable()
     private let remainders = Interned<Remainder>()
@@ -31,7 +32,11 @@ public final class LastWord: Sendable {
     ///   - hashSeed: The process's own, as ``EngineConfiguration/hashSeed``.
     ///   - pushServices: Those of the engines' decoder; a word about another one is kept, and concerns nobody.
     ///   - maxLag: The age of the table from which promotional events wait.
-    public init(hashSeed: UInt64, pushServices: PushServices, maxLag: Milliseconds) {
+    ///   - rules: How quiet hours are read.
+    public init(
+        hashSeed: UInt64, pushServices: PushServices, maxLag: Milliseconds, rules: QuietRules = QuietRules()
+    ) {
+        self.rules = rules
         seed = hashSeed
         names = pushServices
         self.maxLag = maxLag
@@ -39,22 +44,24 @@ public final class LastWord: Sendable {
 
     // MARK: The follower's thread alone
 
-    /// Sets a user's word; `nil` forgets it.
-    public func set(_ optOut: OptOut?, of user: RawSpan) {
-        words.set(optOut.map { packed(parts($0)) } ?? 0, of: ByteHash.hash(user, seed: seed))
+    /// Sets a user's word; `nil` forgets it, with the quiet hours.
+    public func set(_ optOut: OptOut?, quiet: QuietHours? = nil, of user: RawSpan) {
+        words.set(optOut.map { packed(parts($0, quiet)) } ?? 0, of: ByteHash.hash(user, seed: seed))
     }
 
     /// Takes a record that is broken: what was understood of it is added to the user's former word.
     ///
-    /// Without a former word nothing promotional is sent to the user. One that opted out of nothing is not remembered.
+    /// Without a former word nothing promotional is sent to the user. One that opted out of nothing, and has no quiet hours,
+    /// is not remembered. Quiet hours stay as they were.
     public func refuse(_ understood: OptOut, of user: RawSpan) {
         let hash = ByteHash.hash(user, seed: seed)
         let former = Word(rawValue: words[hash])
-        var parts = parts(understood)
+        var parts = parts(understood, nil)
         if former.rawValue == 0 { parts.flags |= Word.promotional }
         parts.flags |= former.rawValue & (Word.all | Word.promotional)
         parts.pushServices = parts.pushServices.union(former.pushServices(remainders))
         parts.sources.formUnion(former.sources(remainders))
+        parts.quiet = former.quiet(remainders)
         words.set(packed(parts), of: hash)
     }
 
@@ -97,10 +104,10 @@ public final class LastWord: Sendable {
 
     // MARK: Any thread
 
-    /// The users who have opted out of something.
+    /// The users who have opted out of something, or have quiet hours.
     public var users: Int { words.count }
 
-    /// Whether a user has opted out of something.
+    /// Whether a user has opted out of something, or has quiet hours.
     public func hasOptedOut(_ user: RawSpan) -> Bool { words[ByteHash.hash(user, seed: seed)] != 0 }
 
     /// The events and campaigns that are recalled.
@@ -130,25 +137,34 @@ extension LastWord {
         DuplicateIdentity.hash(source: source, id: id, user: user, partition: 0, seed: seed)
     }
 
-    /// Why an event is not to be called on a push service; `nil` when nobody has said so.
+    /// Why an event is not to be called on a push service, or not at any time; `nil` when nobody has said so.
     ///
     /// - Parameters:
     ///   - identity: That of ``identity(id:source:user:seed:)``.
     ///   - source: The hash of its source; 0 without one.
     ///   - campaign: The hash of its campaign; 0 without one.
-    func suppression(
+    func said(
         identity: UInt64, user: UInt64, source: UInt64, campaign: UInt64, of eventClass: EventClass, to service: Int
-    ) -> Suppression? {
-        if let saying = recall(identity) ?? (campaign == 0 ? nil : recall(campaign)) { return .recalled(saying) }
+    ) -> Said? {
+        if let saying = recall(identity) ?? (campaign == 0 ? nil : recall(campaign)) {
+            return .suppressed(.recalled(saying))
+        }
         let word = Word(rawValue: words[user])
         if word.rawValue == 0 { return nil }
-        if word.isOfAll { return .optedOut(.all) }
-        if eventClass == .promotional, word.isOfPromotional { return .optedOut(.promotional) }
-        if word.pushServices(remainders).contains(service) { return .optedOut(.pushService) }
-        if eventClass == .promotional, source != 0, word.sources(remainders).contains(source) {
-            return .optedOut(.source)
-        }
-        return nil
+        if word.isOfAll { return .suppressed(.optedOut(.all)) }
+        if eventClass == .promotional, word.isOfPromotional { return .suppressed(.optedOut(.promotional)) }
+        if word.pushServices(remainders).contains(service) { return .suppressed(.optedOut(.pushService)) }
+        guard eventClass == .promotional else { return nil }
+        if source != 0, word.sources(remainders).contains(source) { return .suppressed(.optedOut(.source)) }
+        return word.quiet(remainders).map { .quiet($0) }
+    }
+
+    /// What was said about a call.
+    enum Said: Equatable, Sendable {
+        /// It is not to be made.
+        case suppressed(Suppression)
+        /// It is not to be made in these hours.
+        case quiet(QuietWindow)
     }
 
     private func recall(_ hash: UInt64) -> UInt32? {
@@ -168,9 +184,10 @@ extension LastWord {
         var pushServices = PushServiceSet()
         /// The hashes of sources, from the smallest on.
         var sources: [UInt64] = []
+        var quiet: QuietWindow?
     }
 
-    /// An opt-out, or a recall, as a table has it.
+    /// A user's word, or a recall, as a table has it.
     private struct Word {
         var rawValue: UInt64
 
@@ -201,21 +218,26 @@ extension LastWord {
         func sources(_ remainders: Interned<Remainder>) -> [UInt64] {
             number == 0 ? [] : remainders[number].sources
         }
+
+        func quiet(_ remainders: Interned<Remainder>) -> QuietWindow? {
+            number == 0 ? nil : remainders[number].quiet
+        }
     }
 
-    /// An opt-out before it is packed.
+    /// A word before it is packed.
     private struct Parts {
         var flags: UInt64
         var pushServices: PushServiceSet
         var sources: Set<UInt64>
+        var quiet: QuietWindow?
 
-        var isEmpty: Bool { flags == 0 && pushServices.isEmpty && sources.isEmpty }
+        var isEmpty: Bool { flags == 0 && pushServices.isEmpty && sources.isEmpty && quiet == nil }
     }
 
-    private func parts(_ optOut: OptOut) -> Parts {
+    private func parts(_ optOut: OptOut, _ quiet: QuietHours?) -> Parts {
         var parts = Parts(
             flags: (optOut.isOfAll ? Word.all : 0) | (optOut.isOfPromotional ? Word.promotional : 0),
-            pushServices: PushServiceSet(), sources: [])
+            pushServices: PushServiceSet(), sources: [], quiet: quiet.map { QuietWindow($0, rules) })
         for name in optOut.pushServices {
             if let index = names.index(of: name.utf8.span.bytes) { parts.pushServices.insert(index) }
         }
@@ -227,7 +249,7 @@ extension LastWord {
         if parts.isEmpty { return 0 }
         let plain = parts.pushServices.intersection(PushServiceSet(rawValue: 1 << UInt64(Word.services) - 1))
         let remainder = Remainder(
-            pushServices: parts.pushServices.subtracting(plain), sources: parts.sources.sorted())
+            pushServices: parts.pushServices.subtracting(plain), sources: parts.sources.sorted(), quiet: parts.quiet)
         let number = remainder == Remainder() ? 0 : remainders.number(of: remainder)
         return Word.isThere | parts.flags | generation | plain.rawValue << Word.firstService
             | UInt64(number) << Word.firstOfNumber

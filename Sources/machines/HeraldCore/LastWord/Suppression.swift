@@ -1,4 +1,5 @@
 import HeraldEvents
+import HeraldTime
 
 /// Why an event is not called: by the user's word, or by a recall.
 enum Suppression: Sendable, Equatable {
@@ -12,12 +13,15 @@ enum Suppression: Sendable, Equatable {
     case optedOut(OptedOut)
     /// The event or its campaign was recalled; the number is that of the words about it.
     case recalled(UInt32)
+    /// The event expires before the user's quiet hours end, which is then.
+    case quietExpired(WallTime)
 
     /// The word for it in the result.
     var reason: SuppressionReason {
         switch self {
         case .optedOut: .optedOut
         case .recalled: .recalled
+        case .quietExpired: .quietExpired
         }
     }
 }

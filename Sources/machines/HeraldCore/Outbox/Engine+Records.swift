@@ -91,7 +91,7 @@ extension Engine {
         let facts = ResultFacts(
             outcome: final.outcome, firstOutcome: first, pushService: service,
             status: production.status == 0 ? nil : production.status, reason: reason,
-            suppression: suppression, attempts: service == nil ? nil : production.attempts,
+            suppression: suppression, quietIgnored: events[slot].quietIgnored, attempts: service == nil ? nil : production.attempts,
             firstAttemptAt: events[slot].firstAttemptAt,
             completedAt: production.decidedAt, omitted: omitted(from: slot, final.outcome, service))
         let backendID = configuration.keepsBackendIDs && final == .delivered ? backendID(slot, service) : nil
@@ -194,6 +194,7 @@ extension Engine {
             } else if case .copy(let copy) = production.content, case .retry(_, _, let reason) = copy.destination {
                 switch reason {
                 case .paused: detail.append(contentsOf: "the campaign is paused".utf8)
+                case .quietHours: detail.append(contentsOf: "the user's quiet hours".utf8)
                 case .preferences: detail.append(contentsOf: "the users' latest preferences are not known".utf8)
                 case .transient, .throttled, .notBefore, .blocked, nil: break
                 }

@@ -9,12 +9,12 @@ package struct WordKeeper {
     private static let longestSaying = 300
 
     package let table: LastWord
-    private var reader: OptOutReader
+    private var reader: PreferenceReader
 
     /// A keeper of the table.
     package init(_ table: LastWord, pushServices: PushServices) {
         self.table = table
-        reader = OptOutReader(pushServices: pushServices)
+        reader = PreferenceReader(pushServices: pushServices)
     }
 
     /// Applies a record of the preferences topic.
@@ -28,7 +28,11 @@ package struct WordKeeper {
             return nil
         }
         let reading = reader.read(value)
-        if reading.isSound { table.set(reading.optOut, of: key) } else { table.refuse(reading.optOut, of: key) }
+        if reading.isSound {
+            table.set(reading.optOut, quiet: reading.quiet, of: key)
+        } else {
+            table.refuse(reading.optOut, of: key)
+        }
         return reading.problem
     }
 

@@ -8,8 +8,8 @@ import Testing
 
 @Suite("A user's word")
 struct PreferenceTests {
-    private func reading(_ text: String) -> OptOutReader.Reading {
-        var reader = OptOutReader(pushServices: .standard)
+    private func reading(_ text: String) -> PreferenceReader.Reading {
+        var reader = PreferenceReader(pushServices: .standard)
         return reader.read(text.utf8.span.bytes)
     }
 
@@ -20,7 +20,9 @@ struct PreferenceTests {
         optOut.pushServices = ["apns"]
         optOut.sources = ["shop", "a \"b\""]
         var word = Preference(optOut, updatedAt: WallTime(milliseconds: 1_700_000_000_123), by: "settings")
-        word.others = [.init("quiet", ["start": "22:00"])]
+        word.quiet = QuietHours(
+            zone: "Europe/Berlin", start: 1_320, end: 420, days: [.init(rawValue: 1), .init(rawValue: 64)])
+        word.others = [.init("digest", ["at": "22:00"])]
         let (read, problem) = Preference.reading(word.encoded().span.bytes, pushServices: .standard)
         #expect(read == word)
         #expect(problem == nil)
@@ -32,7 +34,50 @@ struct PreferenceTests {
         #expect(read.problem == nil)
         #expect(read.optOut.entries == ["all", "promotional", "pns:gcm", "source:shop"])
         #expect(reading(#" {"optO\u0075t": ["promotiona\u006c"]} "#).optOut.entries == ["promotional"])
-        #expect(reading(#"{"optOut":[]}"#) == OptOutReader.Reading())
+        #expect(reading(#"{"optOut":[]}"#) == PreferenceReader.Reading())
+    }
+
+    @Test(
+        "Quiet hours are understood, and what is wrong with them is said",
+        arguments: [
+            (#"{"start":"22:00","end":"07:00"}"#, "22:00-07:00", nil),
+            (
+                #"{"zone":"Europe/Berlin","start":"00:00","end":"24:00","days":["sat","sun"],"x":{}}"#,
+                "00:00-24:00 Europe/Berlin sat,sun", nil
+            ),
+            (#"{"zone":null,"start":"22:00","end":"07:00"}"#, "22:00-07:00", nil),
+            ("null", nil, nil),
+            (#""22:00-07:00""#, nil, "a quiet that is a string"), ("[]", nil, "a quiet that is an array"),
+            (#"{"start":"22:00"}"#, nil, "no quiet.end that is a time"),
+            (#"{"start":"22","end":"07:00"}"#, nil, "no quiet.start that is a time"),
+            (#"{"start":"22:00","end":"24:01"}"#, nil, "no quiet.end"),
+            (#"{"start":"22:60","end":"07:00"}"#, nil, "no quiet.start"),
+            (#"{"start":2200,"end":"07:00"}"#, nil, "no quiet.start"),
+            (#"{"start":"07:00","end":"07:00"}"#, nil, "end when they begin"),
+            (#"{"start":"24:00","end":"07:00"}"#, nil, "begin at 24:00"),
+            (#"{"start":"22:00","end":"00:00"}"#, nil, "end at 00:00"),
+            (#"{"start":"00:00","end":"24:00"}"#, nil, "never end"),
+            (#"{"start":"22:00","end":"07:00","days":[]}"#, nil, "without a day"),
+            (#"{"start":"22:00","end":"07:00","days":["monday"]}"#, nil, "a day in quiet.days that is unknown"),
+            (#"{"start":"22:00","end":"07:00","days":"mon"}"#, nil, "quiet.days that are a string"),
+            (#"{"zone":"","start":"22:00","end":"07:00"}"#, nil, "quiet.zone that is no zone's name"),
+            (#"{"zone":1,"start":"22:00","end":"07:00"}"#, nil, "quiet.zone that is no zone's name"),
+        ] as [(String, String?, String?)])
+    func quiet(text: String, hours: String?, problem: String?) {
+        let read = reading(#"{"optOut":["promotional"],"quiet":\#(text)}"#)
+        #expect(read.optOut.entries == ["promotional"])
+        if let problem {
+            #expect(read.problem?.contains(problem) == true, "\(read.problem ?? "sound")")
+        } else {
+            #expect(read.problem == nil)
+            #expect(read.quiet?.text == hours)
+        }
+    }
+
+    @Test("Quiet hours that are there twice are broken")
+    func twice() {
+        let quiet = #""quiet":{"start":"22:00","end":"07:00"}"#
+        #expect(reading("{\"optOut\":[],\(quiet),\(quiet)}").problem?.contains("quiet twice") == true)
     }
 
     @Test(

@@ -15,10 +15,11 @@ struct LastWordTests {
     )
         -> Suppression?
     {
-        word.suppression(
+        let said = word.said(
             identity: 1, user: ByteHash.hash(user.utf8.span.bytes, seed: 3),
             source: source.map { ByteHash.hash($0.utf8.span.bytes, seed: 3) } ?? 0, campaign: 0, of: eventClass,
             to: service)
+        return if case .suppressed(let suppression)? = said { suppression } else { nil }
     }
 
     private func optOut(_ change: (inout OptOut) -> Void) -> OptOut {
@@ -64,10 +65,10 @@ struct LastWordTests {
         for service in 0..<64 {
             word.set(optOut { $0.pushServices = [names[service]] }, of: user)
             for other in 0..<64 {
-                let found = word.suppression(
+                let found = word.said(
                     identity: 1, user: ByteHash.hash(user, seed: 3), source: 0, campaign: 0, of: .transactional,
                     to: other)
-                #expect((found == .optedOut(.pushService)) == (other == service))
+                #expect((found == .suppressed(.optedOut(.pushService))) == (other == service))
             }
         }
         set("bob") { $0.sources = (0..<500).map { "source-\($0)" } }
