@@ -45,6 +45,8 @@ struct DemoScriptTests {
         #expect(
             DemoScript.scenes.contains { !$0.optOut.isEmpty && $0.expected.allSatisfy { $0.outcome == .suppressed } })
         #expect(
+            DemoScript.scenes.contains { $0.isAsleep && $0.expected.allSatisfy { $0.suppression == .quietExpired } })
+        #expect(
             DemoScript.scenes.contains { scene in
                 let text = String(decoding: DemoEvent(scene, number: 7, now: Self.now).value, as: UTF8.self)
                 return ContentField.allCases.allSatisfy { text.contains("\"\($0.rawValue)\":") }

@@ -1,4 +1,4 @@
-import HeraldText
+package import HeraldText
 
 /// The hours in which a user does not want to be disturbed: promotional events wait for their end.
 ///
@@ -77,6 +77,35 @@ extension QuietHours {
     public var text: String {
         (["\(Self.text(ofMinute: start))-\(Self.text(ofMinute: end))"] + (zone.map { [$0] } ?? [])
             + (days == .all ? [] : [days.names.joined(separator: ",")])).joined(separator: " ")
+    }
+
+    /// Reads them as people write them: the hours, then a zone and days, if there are any, in either order.
+    ///
+    /// - Throws: what is wrong with them.
+    package init(text: String) throws(InvalidArgument) {
+        let words = text.split(separator: " ").map(String.init)
+        let times = (words.first ?? "").split(separator: "-", omittingEmptySubsequences: false).map(String.init)
+        guard times.count == 2, let start = Self.minute(times[0]), let end = Self.minute(times[1]) else {
+            throw InvalidArgument("\(SafeText.quoted(text, limit: 60)) does not begin with hours such as 22:00-07:00")
+        }
+        self.init(start: start, end: end)
+        for word in words.dropFirst() {
+            let names = word.split(separator: ",").map(String.init)
+            if names.allSatisfy({ Weekdays(named: $0) != nil }) {
+                guard days == .all else {
+                    throw InvalidArgument("\(SafeText.quoted(text, limit: 60)) names days twice")
+                }
+                days = Weekdays(names.compactMap { Weekdays(named: $0) })
+            } else {
+                guard zone == nil, word.utf8.count <= Self.longestZone else {
+                    throw InvalidArgument(
+                        "\(SafeText.quoted(word, limit: 60)) is neither a zone such as Europe/Berlin nor days such as sat,sun"
+                    )
+                }
+                zone = word
+            }
+        }
+        if let problem { throw InvalidArgument("\(SafeText.quoted(text, limit: 60)) has hours that \(problem)") }
     }
 
     /// A time of the day, as `07:00`.

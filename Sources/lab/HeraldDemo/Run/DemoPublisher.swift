@@ -26,11 +26,20 @@ final class DemoPublisher {
 
     deinit { producer.close() }
 
-    func publish(_ optOut: OptOut, of user: String) throws {
-        let word = Preference(optOut, updatedAt: SystemClock.wall(), by: "demo").encoded()
+    func publish(_ optOut: OptOut, isAsleep: Bool, of user: String) throws {
+        let now = SystemClock.wall()
+        let quiet = isAsleep ? Self.quietHours(around: now) : nil
+        let word = Preference(optOut, quiet: quiet, updatedAt: now, by: "demo").encoded()
         let error = producer.produce(
             topic: words, key: user.utf8.span.bytes, value: word.span.bytes, headers: nil, token: Self.word)
         if let error { throw CommandFailure("what \(user) said could not be published: \(error)") }
+    }
+
+    /// From an hour ago until twelve hours later.
+    private static func quietHours(around now: WallTime) -> QuietHours {
+        let hour = Int(now.milliseconds / Milliseconds.hours(1).count % 24)
+        let end = (hour + 12) % 24
+        return QuietHours(zone: "UTC", start: (hour + 23) % 24 * 60, end: (end == 0 ? 24 : end) * 60)
     }
 
     func publish(_ event: DemoEvent) throws {

@@ -50,8 +50,8 @@ package final class DemoRun {
         publisher = try DemoPublisher(
             bootstrapServers: context.bootstrapServers, topics: context.topics, wakeup: wakeup)
         screen = isLive ? LiveScreen(console.error) : nil
-        for scene in DemoScript.scenes where !scene.optOut.isEmpty {
-            try publisher.publish(scene.optOut, of: scene.user)
+        for scene in DemoScript.scenes where !scene.optOut.isEmpty || scene.isAsleep {
+            try publisher.publish(scene.optOut, isAsleep: scene.isAsleep, of: scene.user)
         }
         schedule = DemoSchedule(isLive ? .live : .once, sceneCount: DemoScript.scenes.count)
     }

@@ -26,6 +26,8 @@ struct DemoScene: Sendable {
     var rules: [Misbehaviour] = []
     /// What its user has opted out of before.
     var optOut = OptOut()
+    /// Whether its user has quiet hours now, and for longer than the event lives.
+    var isAsleep = false
     /// The expected outcomes, one for each push service; an event that does not decode has one without.
     var expected: [ExpectedOutcome]
 }
@@ -56,9 +58,8 @@ struct ExpectedOutcome: Sendable, Equatable {
         Self(pushService: nil, outcome: .deadLettered, reason: reason, status: nil, calls: 0)
     }
 
-    static func suppressed(_ pushService: String) -> Self {
-        Self(
-            pushService: pushService, outcome: .suppressed, reason: nil, suppression: .optedOut, status: nil, calls: 0)
+    static func suppressed(_ pushService: String, _ reason: SuppressionReason) -> Self {
+        Self(pushService: pushService, outcome: .suppressed, reason: nil, suppression: reason, status: nil, calls: 0)
     }
 
     static func expired(_ pushService: String) -> Self {

@@ -31,7 +31,7 @@ enum DemoScript {
             expected: [.delivered("gcm")]),
         DemoScene(
             user: "bob", message: "Has opted out of ads", pushServices: ["gcm"],
-            adding: { $0.eventClass = .promotional }, optOut: promotional, expected: [.suppressed("gcm")]),
+            adding: { $0.eventClass = .promotional }, optOut: promotional, expected: [.suppressed("gcm", .optedOut)]),
         DemoScene(
             user: "grace", message: "One of three fails", pushServices: ["apns", "gcm", "wns"],
             rules: [
@@ -52,7 +52,11 @@ enum DemoScript {
             user: "erin", message: "Fails three times", pushServices: ["gcm"],
             rules: [refusing("erin", calls: 3)], expected: [.delivered("gcm", calls: 4, waits: true)]),
         DemoScene(
-            user: "carol", message: "CloudEvent in headers", pushServices: ["wns"], form: .binaryCloudEvent,
+            user: "carol", message: "Asleep until it is over", pushServices: ["wns"],
+            adding: { $0.eventClass = .promotional }, expiresAfter: .minutes(1), isAsleep: true,
+            expected: [.suppressed("wns", .quietExpired)]),
+        DemoScene(
+            user: "peggy", message: "CloudEvent in headers", pushServices: ["wns"], form: .binaryCloudEvent,
             expected: [.delivered("wns")]),
         DemoScene(
             user: "dave", message: "Fails twice", pushServices: ["apns"], rules: [refusing("dave", calls: 2)],

@@ -92,17 +92,25 @@ package struct LastWordContext: Sendable {
 
     /// Writes what a user wants from now on, and returns when the brokers have it.
     ///
-    /// - Parameter former: what stands there, whose other members stay.
-    package func set(_ optOut: OptOut, of user: String, insteadOf former: Entry?, reason: String?) throws {
+    /// - Parameters:
+    ///   - former: What stands there; what is not changed of it stays.
+    ///   - change: What is different from now on.
+    /// - Returns: What stands there now.
+    package func set(
+        _ user: String, insteadOf former: Entry?, reason: String?, _ change: (inout Preference) -> Void
+    ) throws -> Entry {
         let now = SystemClock.wall()
         var word = former?.preference ?? Preference(OptOut())
-        (word.optOut, word.updatedAt, word.by) = (optOut, now, operatorName)
+        change(&word)
+        (word.updatedAt, word.by) = (now, operatorName)
+        let written = Entry(preference: word, problem: nil)
         var entry = audit("preferences.set", reason: reason, at: now.text)
         entry.selection = user
-        entry.options = ["opt-out": optOut.words, "was": Self.words(former)]
+        entry.options = ["is": Self.words(written), "was": Self.words(former)]
         try write(
             to: topics.preferences, key: Array(user.utf8), value: word.encoded(), entry,
             otherwise: "what the user said stays as it is")
+        return written
     }
 
     /// Deletes a user's record, and returns when the brokers have that; the audit does not name the user.
@@ -127,7 +135,8 @@ package struct LastWordContext: Sendable {
     /// What holds for a user, in a word or two for people.
     package static func words(_ entry: Entry?) -> String {
         guard let entry else { return "nothing (the user gets everything)" }
-        return entry.preference.optOut.words + (entry.problem.map { " (the record \($0))" } ?? "")
+        let quiet = entry.preference.quiet.map { "; quiet \($0.text)" } ?? ""
+        return entry.preference.optOut.words + quiet + (entry.problem.map { " (the record \($0))" } ?? "")
     }
 
     /// Writes one record and the audit's, and returns when the brokers have both.

@@ -2,19 +2,21 @@ internal import HeraldBytes
 package import HeraldEvents
 package import HeraldText
 
-/// The lines of a file of words, each checked: CSV with a heading `user,opt_out`, or JSON lines with `user` and `optOut`.
+/// The lines of a file of words, each checked: CSV with a heading `user,opt_out` or `user,opt_out,quiet`, or JSON lines with
+/// `user` and `optOut`, and `quiet` if there are any.
 package struct WordFile {
-    /// A user and what the user does not want.
+    /// A user and what the user does not want, and when.
     package struct Line: Equatable, Sendable {
         package var user: String
         package var optOut: OptOut
+        package var quiet: QuietHours?
     }
 
     /// The longest line; longer ones are no words.
     package static let longestLine = 65_536
 
     private enum Form {
-        case csv(delimiter: Character)
+        case csv(delimiter: Character, columns: Int)
         case json
     }
 
@@ -47,7 +49,7 @@ package struct WordFile {
         let found: Line
         switch form {
         case .json: found = try readJSON(line)
-        case .csv(let delimiter): found = try readCSV(text, delimiter, line.number)
+        case .csv(let delimiter, let columns): found = try readCSV(text, delimiter, columns, line.number)
         }
         if let problem = users.problem(in: found.user.utf8.span.bytes) {
             throw InputError(problem, line: line.number, column: 1)
@@ -64,11 +66,13 @@ package struct WordFile {
         let heading = text.hasPrefix("\u{FEFF}") ? String(text.unicodeScalars.dropFirst()) : text
         if heading.first == "{" { return .json }
         switch heading.lowercased().filter({ $0 != " " && $0 != "\"" }) {
-        case "user,opt_out": return .csv(delimiter: ",")
-        case "user;opt_out": return .csv(delimiter: ";")
+        case "user,opt_out": return .csv(delimiter: ",", columns: 2)
+        case "user;opt_out": return .csv(delimiter: ";", columns: 2)
+        case "user,opt_out,quiet": return .csv(delimiter: ",", columns: 3)
+        case "user;opt_out;quiet": return .csv(delimiter: ";", columns: 3)
         default:
             throw InputError(
-                "is no heading; the first line has to be user,opt_out (CSV), or all lines JSON objects with user and optOut",
+                "is no heading; the first line has to be user,opt_out or user,opt_out,quiet (CSV), or all lines JSON objects with user and optOut",
                 line: number, column: 1)
         }
     }
@@ -88,21 +92,30 @@ package struct WordFile {
         }
         let (preference, problem) = Preference.reading(value, pushServices: pushServices)
         if let problem { throw InputError(problem, line: line.number) }
-        return Line(user: user, optOut: preference.optOut)
+        return Line(user: user, optOut: preference.optOut, quiet: preference.quiet)
     }
 
     // MARK: CSV
 
-    private func readCSV(_ text: String, _ delimiter: Character, _ number: Int) throws(InputError) -> Line {
+    private func readCSV(
+        _ text: String, _ delimiter: Character, _ columns: Int, _ number: Int
+    ) throws(InputError) -> Line {
         let cells = try Self.cells(of: text, delimiter, number)
-        guard cells.count == 2 else {
+        guard cells.count == columns else {
             throw InputError(
-                "has \(cells.count) cells in place of 2; several entries of opt_out have | between them",
-                line: number, column: cells.count > 2 ? cells[2].column : nil)
+                "has \(cells.count) cells in place of \(columns); several entries of opt_out have | between them",
+                line: number, column: cells.count > columns ? cells[columns].column : nil)
         }
         let optOut = try OptOut.read(
             cells[1].text, separatedBy: "|", pushServices: pushServices, line: number, column: cells[1].column)
-        return Line(user: cells[0].text, optOut: optOut)
+        guard columns > 2, !["", "none"].contains(cells[2].text.trimmed) else {
+            return Line(user: cells[0].text, optOut: optOut)
+        }
+        do throws(InvalidArgument) {
+            return Line(user: cells[0].text, optOut: optOut, quiet: try QuietHours(text: cells[2].text.trimmed))
+        } catch {
+            throw InputError("\(error)", line: number, column: cells[2].column)
+        }
     }
 
     /// The cells of a line (RFC 4180) with the columns where they begin.

@@ -1,11 +1,12 @@
 import HeraldCommandLine
 import HeraldEvents
+import HeraldSettings
 import HeraldText
 import HeraldTools
 
 enum PreferencesShowCommand: HeraldCommand {
     static let declaration = CommandDeclaration(
-        "show", "Show what a user has opted out of, since when, and who wrote it.",
+        "show", "Show what a user has opted out of, the quiet hours, since when, and who wrote it.",
         details:
             "Reads the whole topic. It shows what is written; herald_preferences_age_seconds says how old what a worker "
             + "has applied may be.",
@@ -21,11 +22,12 @@ enum PreferencesShowCommand: HeraldCommand {
         try invocation.format.write(
             [
                 .init("user", .string(user)), .init("optOut", PreferencesTool.json(entry)),
-                .init("updatedAt", .text(word?.updatedAt?.text)), .init("by", .text(word?.by)),
+                .init("quiet", .text(word?.quiet?.text)), .init("updatedAt", .text(word?.updatedAt?.text)),
+                .init("by", .text(word?.by)),
                 .init("problem", .text(entry?.problem)),
             ],
             lines: [
-                "user       \(SafeText.escaped(user))", "opt-out    \(SafeText.escaped(LastWordContext.words(entry)))",
+                "user       \(SafeText.escaped(user))", "says       \(SafeText.escaped(LastWordContext.words(entry)))",
             ] + (word?.updatedAt.map { ["updated    \($0.text)"] } ?? [])
                 + (word?.by.map { ["by         \(SafeText.escaped($0))"] } ?? []), to: invocation.console)
         return .done
@@ -33,21 +35,26 @@ enum PreferencesShowCommand: HeraldCommand {
 }
 
 enum PreferencesSetCommand: HeraldCommand {
-    private static let optOut = CommandOption.required(
+    private static let optOut = CommandOption.optional(
         "opt-out", .text("ENTRY,…"),
         "all, promotional, pns:NAME, source:SOURCE, separated by commas; or none: the user wants everything.")
+    private static let quiet = CommandOption.optional(
+        "quiet", .text("HOURS"),
+        "The hours in which promotional events wait, as '22:00-07:00 Europe/Berlin', with days if not each is meant: "
+            + "'00:00-24:00 Europe/Berlin sat,sun'; or none.")
 
     static let declaration = CommandDeclaration(
-        "set", "Set what a user has opted out of, in place of everything said before.",
+        "set", "Set what a user has opted out of, or the user's quiet hours.",
         details:
-            "Reads what is there, writes the whole word, and says both; members of the record that Herald does not know "
-            + "stay. What the service of users' settings writes at the same moment may be overwritten. Calls that have begun "
-            + "are not undone. The audit topic keeps who did it, with the user's name.",
-        arguments: [PreferencesTool.user], options: [optOut, PreferencesTool.reason, OutputFormat.option],
+            "Reads what is there, writes the whole word, and says both. What is not named stays, as do members of the record "
+            + "that Herald does not know. What the service of users' settings writes at the same moment may be overwritten. "
+            + "Calls that have begun are not undone. The audit topic keeps who did it, with the user's name.",
+        arguments: [PreferencesTool.user], options: [optOut, quiet, PreferencesTool.reason, OutputFormat.option],
         examples: [
             .init(
                 "herald preferences set ann --opt-out promotional,pns:apns", "No advertisements, and nothing by apns."),
             .init("herald preferences set ann --opt-out none", "Everything again."),
+            .init("herald preferences set ann --quiet '22:00-07:00 Europe/Berlin'", "No advertisements at night."),
         ])
     static let usedSettings = PreferencesTool.usedSettings
 
@@ -56,27 +63,49 @@ enum PreferencesSetCommand: HeraldCommand {
         let stop = try StopRequest.listen()
         let tool = try PreferencesTool(invocation)
         let user = try tool.user(invocation, parsed[PreferencesTool.user])
-        let wanted: OptOut
-        do throws(InputError) {
-            wanted = try OptOut.read(
-                parsed[optOut], separatedBy: ",", pushServices: tool.context.pushServices)
-        } catch {
-            throw parsed.mistake("--opt-out: \(error)")
+        guard parsed[optOut] != nil || parsed[quiet] != nil else {
+            throw parsed.mistake("name what is to be set: --opt-out or --quiet")
         }
+        let wanted = try parsed[optOut].map { text in
+            do throws(InputError) {
+                return try OptOut.read(text, separatedBy: ",", pushServices: tool.context.pushServices)
+            } catch {
+                throw parsed.mistake("--opt-out: \(error)")
+            }
+        }
+        let hours = try parsed[quiet].map { try quietHours($0, parsed) }
         _ = try tool.partitions(of: tool.context.topics.preferences, isWriting: true)
         let former = try tool.word(of: user)
         stop.beginWork()
-        try tool.context.set(wanted, of: user, insteadOf: former, reason: parsed[PreferencesTool.reason])
+        let written = try tool.context.set(user, insteadOf: former, reason: parsed[PreferencesTool.reason]) { word in
+            if let wanted { word.optOut = wanted }
+            if let hours { word.quiet = hours }
+        }
         try invocation.format.write(
             [
                 .init("user", .string(user)), .init("was", PreferencesTool.json(former)),
-                .init("is", .array(wanted.entries.map { .string($0) })),
+                .init("is", PreferencesTool.json(written)), .init("quiet", .text(written.preference.quiet?.text)),
             ],
             lines: [
                 "user  \(SafeText.escaped(user))", "was   \(SafeText.escaped(LastWordContext.words(former)))",
-                "is    \(SafeText.escaped(wanted.words))",
+                "is    \(SafeText.escaped(LastWordContext.words(written)))",
             ], to: invocation.console)
         return .done
+    }
+
+    /// The hours that the option names, in a zone that this machine knows; `nil` for none.
+    private static func quietHours(_ text: String, _ parsed: ParsedArguments) throws -> QuietHours? {
+        if text == "none" { return nil }
+        let hours: QuietHours
+        do throws(InvalidArgument) {
+            hours = try QuietHours(text: text)
+        } catch {
+            throw parsed.mistake("--quiet: \(error)")
+        }
+        if let zone = hours.zone, let zones = try? ZoneFolder.read(), zones.number(of: zone) == nil {
+            throw parsed.mistake("--quiet: \(SafeText.quoted(zone)) is no time zone; names are as Europe/Berlin")
+        }
+        return hours
     }
 }
 

@@ -7,15 +7,18 @@ import HeraldTools
 
 enum PreferencesImportCommand: HeraldCommand {
     private static let file = CommandOption.required(
-        "FILE", .file(), "CSV with the heading user,opt_out, or JSON lines with user and optOut; - is standard input.")
+        "FILE", .file(),
+        "CSV with the heading user,opt_out or user,opt_out,quiet, or JSON lines with user, optOut and quiet; - is standard "
+            + "input.")
     /// The mistakes that are shown.
     private static let shownMistakes = 10
 
     static let declaration = CommandDeclaration(
-        "import", "Set what many users have opted out of, from a file.",
+        "import", "Set what many users have opted out of, and their quiet hours, from a file.",
         details:
             "All lines are checked before the first is written; if one is wrong, the first ten mistakes are named and the "
-            + "exit status is 2. A cell of opt_out has its entries with | between them, or none. Each line is the user's "
+            + "exit status is 2. A cell of opt_out has its entries with | between them, or none; one of quiet has hours, as herald preferences set "
+            + "takes them, or nothing. Each line is the user's "
             + "whole word, in place of what was said before; users that the file does not name keep theirs. It asks before "
             + "it writes; without a terminal it needs --yes, or exits with 4. When it breaks off, import the file again.",
         arguments: [file],
@@ -96,7 +99,8 @@ enum PreferencesImportCommand: HeraldCommand {
         try lines.forEachLine(longest: WordFile.longestLine) { line in
             guard !stop.isMade, let word = try file.read(line) else { return }
             try writer.write(
-                Preference(word.optOut, updatedAt: now, by: tool.context.operatorName), of: word.user)
+                Preference(
+                    word.optOut, quiet: word.quiet, updatedAt: now, by: tool.context.operatorName), of: word.user)
         }
         try writer.finish()
         return writer.writtenCount

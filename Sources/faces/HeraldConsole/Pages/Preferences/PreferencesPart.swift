@@ -65,6 +65,7 @@ final class PreferencesPart: ConsolePart {
         return .present([
             .init("user", .string(user)), .init("optOut", .words(word?.optOut.entries ?? [])),
             .init("isKnown", .bool(entry != nil)), .init("words", .string(LastWordContext.words(entry))),
+            .init("quiet", .text(word?.quiet?.text)),
             .init("updatedAt", .text(word?.updatedAt?.text)), .init("by", .text(word?.by)),
             .init("problem", .text(entry?.problem)),
         ])
@@ -99,10 +100,11 @@ final class PreferencesPart: ConsolePart {
         let command = ["herald", "preferences", "set", user, "--opt-out", wanted.words] + options
         return try ReadingTask.begin(tasks) { [context] progress in
             let former = try words.word(of: user, reach: context.reach, admin: context.admin, onProgress: progress)
-            try words.set(wanted, of: user, insteadOf: former, reason: reason)
+            let written = try words.set(user, insteadOf: former, reason: reason) { $0.optOut = wanted }
             return .object([
                 .init("user", .string(user)), .init("was", .string(LastWordContext.words(former))),
-                .init("is", .string(wanted.words)), .init("command", .words(command)),
+                .init("is", .string(LastWordContext.words(written))),
+                .init("quiet", .text(written.preference.quiet?.text)), .init("command", .words(command)),
             ])
         }
     }

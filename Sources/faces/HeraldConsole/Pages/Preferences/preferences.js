@@ -103,7 +103,7 @@ function drawWord(result, word, pns, app, state) {
     h('h3', { id: 'word', tabindex: -1 }, word.user),
     word.problem && h('p', { class: 'badge warn' }, `The record ${word.problem}. The former word stays until a sound one comes.`),
     facts([['Does not want', word.optOut.length > 0 ? chips(word.optOut.map(entryWords), 'Opt-outs') : word.isKnown ? 'nothing: the user wants everything' : 'nothing is said: the user gets everything'],
-      ['Since', word.updatedAt && time(word.updatedAt)], ['Written by', word.by]]),
+      ['Quiet hours', word.quiet], ['Since', word.updatedAt && time(word.updatedAt)], ['Written by', word.by]]),
     app.viewer.canChange && changeForm(word, pns, problem, result, app, state), problem, command(word.command));
   result.querySelector('#word').focus({ preventScroll: true });
 }
@@ -149,7 +149,7 @@ async function change(word, optOut, pns, problem, result, app, state) {
   const answer = await read(await post('/api/preferences/change', { user: word.user, optOut, reason: said }), againWord, problem, state);
   if (!answer) return;
   say(optOut === null ? `${word.user} is forgotten.` : `${word.user} does not want: ${words}.`);
-  drawWord(result, { user: word.user, optOut: optOut ?? [], isKnown: optOut !== null, command: answer.command }, pns, app, state);
+  drawWord(result, { user: word.user, optOut: optOut ?? [], isKnown: optOut !== null, quiet: answer.quiet, command: answer.command }, pns, app, state);
 }
 
 // MARK: Recalls
