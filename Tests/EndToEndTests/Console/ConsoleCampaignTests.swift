@@ -32,7 +32,7 @@ struct ConsoleCampaignTests {
 
     /// Starts a previewed campaign; its publisher runs in the console.
     private func start(
-        _ form: [String: Any], typed: Int? = nil, in console: ConsoleProbe
+        _ form: [String: Any], typed: Int? = nil, resumes: Bool = false, in console: ConsoleProbe
     ) async throws -> ConsoleProbe.Answer {
         let begun = try await console.post("/api/drafts", form)
         let draft = try #require(begun.json["draft"] as? String, "\(begun.text)")
@@ -41,6 +41,7 @@ struct ConsoleCampaignTests {
             "hash": try #require(preview.json["hash"] as? String, "\(preview.text)"), "form": form,
         ]
         word["typed"] = typed
+        if resumes { word["resumes"] = true }
         let start = try await console.post("/api/drafts/\(draft)/start", word)
         #expect(start.status == 200, "\(start.text)")
         return preview
@@ -161,6 +162,33 @@ struct ConsoleCampaignTests {
             let list = try await console.get("/api/campaigns") { $0.text.contains(#""finished":true"#) }
             #expect(list.text.contains(#""name":"spring""#), "\(list.text)")
             #expect(try await console.post("/api/campaigns/spring/cancel").status == 409)
+        }
+    }
+
+    @Test("A start of a paused campaign resumes it, and takes over from the publisher that waits")
+    func resumingStart() async throws {
+        let plan = Self.plan {
+            $0.settings["backend.timeout"] = "5m"
+            $0.misbehaviour = [.hold()]
+        }
+        try await Fixture.run(plan) { fixture in
+            _ = try await fixture.startWorker()
+            let console = try await ConsoleProbe(fixture)
+            let users = "user\n" + (0..<90).map { "member-\($0)\n" }.joined()
+            var form: [String: Any] = ["name": "spring", "message": "Hi {{user}}", "pns": ["apns"], "ramp": "20"]
+            form["upload"] = try await upload(users, to: console)
+            _ = try await start(form, in: console)
+            try await fixture.wait("the first step is called") { fixture.backend.heldCount == 20 }
+            #expect(try await console.post("/api/campaigns/spring/pause").status == 200)
+            form["upload"] = try await upload(users, to: console)
+            form["ramp"] = "none"
+            _ = try await start(form, resumes: true, in: console)
+            fixture.backend.misbehave([])
+            let finished = try await finished("spring", in: console)
+            #expect(finished.text.contains(#""delivered":90"#), "\(finished.text)")
+            #expect(fixture.isEachCalledOnce(90))
+            let jobs = try await console.get("/api/jobs") { $0.text.contains("has taken over") }
+            #expect(jobs.text.contains("has taken over; nobody is notified twice"), "\(jobs.text)")
         }
     }
 

@@ -126,6 +126,7 @@ struct ReportTests {
             #expect(html.contains("<tr><td>\(row)</td>"), "\(html)")
         }
         #expect(!html.contains("--reveal"))
+        #expect(html.firstMatch(of: /20\d\d-\d\d-\d\dT/) == nil, "people read moments as 2026-11-21 18:00:00 UTC")
     }
 
     @Test("Suppressed notifications are told with their reason, and are a part of the whole")

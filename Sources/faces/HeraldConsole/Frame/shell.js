@@ -55,6 +55,8 @@ async function showPage() {
 }
 
 async function moved() {
+  // Who is signed out stays where he signs in.
+  if (!app.viewer) return;
   // The previous page may have been scrolled.
   scrollTo(0, 0);
   await showPage();
@@ -153,6 +155,8 @@ async function start() {
     if (app.viewer) signIn('Sign in again: the console does not know this browser any more.');
   });
   document.addEventListener('click', follow);
+  // A link that is opened in its own tab loads nothing anew.
+  addEventListener('hashchange', () => { if (location.hash.startsWith('#key=')) location.reload(); });
   verdictLine();
   const key = location.hash.startsWith('#key=') ? location.hash.slice('#key='.length) : null;
   // The key must not stay in the history or be sent on.

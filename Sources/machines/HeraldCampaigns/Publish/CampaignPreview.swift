@@ -224,6 +224,7 @@ package struct CampaignPreview: Sendable {
         }
         if let share = pauseIfFailures { members.append(.init("pauseIfFailures", .number(share))) }
         if !ramp.isEmpty { members.append(.init("ramp", .array(ramp.map { .integer($0) }))) }
+        if !stepsLeft.isEmpty { members.append(.init("rampLeft", .array(stepsLeft.map { .integer($0) }))) }
         if let seconds { members.append(.init("seconds", .integer(seconds))) }
         return members
     }

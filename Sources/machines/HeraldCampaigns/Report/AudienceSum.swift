@@ -10,7 +10,9 @@ package struct AudienceSum: Sendable, Equatable {
     /// People of the list who are not in the audience.
     package internal(set) var outside = 0
 
-    /// Such as `users.csv has 3 015 lines: 2 995 people were reached, 6 were not; 8 lines repeat a person, 4 are
+    /// It in a sentence or two.
+    ///
+    /// `users.csv has 3 015 lines: 2 995 people were reached, 6 were not; 8 repeat a person, 4 are
     /// invalid, 2 are empty.`
     package func sentence(_ file: String) -> String {
         func number(_ count: Int) -> String { CampaignWords.number(count) }

@@ -54,6 +54,11 @@ struct OutcomePicture {
     /// A moment, without the date's `T` and without milliseconds.
     static func time(_ moment: WallTime) -> String { String(moment.text.prefix(19)).replacing("T", with: " ") + " UTC" }
 
+    /// A text with its moments written so.
+    static func times(_ text: String) -> String {
+        text.replacing(/(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)\.\d{3}Z/) { "\($0.1) \($0.2) UTC" }
+    }
+
     private static func words(_ entry: (start: WallTime, span: OutcomeTimeline.Span)) -> String {
         let counts = parts(entry.span).filter { $0.1 > 0 }.map { "\($0.1) \($0.0)" }
         return "\(time(entry.start)): \(counts.joined(separator: ", "))"

@@ -104,8 +104,8 @@ package struct ReportPage: Sendable {
         text += since
         if status.state == .paused || status.state == .cancelled { text += author + reason }
         text +=
-            ". \(people)</p>\n<p>As of \(OutcomePicture.time(status.now)), \(CampaignWords.number(status.count.delivered)) "
-        if let total = status.total { text += "of \(CampaignWords.number(max(total, status.count.known))) " }
+            ". \(people)</p>\n<p>As of \(OutcomePicture.time(status.now)), \(Self.number(status.count.delivered)) "
+        if let total = status.total { text += "of \(Self.number(max(total, status.count.known))) " }
         text += "notifications were delivered, one for each recipient and push service."
         if missingCount > 0 {
             text +=
@@ -123,15 +123,15 @@ package struct ReportPage: Sendable {
     private var people: String {
         let reached = report.people.reached
         guard let all = status.campaign.progress?.everybody else {
-            return "\(CampaignWords.number(reached)) \(reached == 1 ? "person was" : "people were") reached."
+            return "\(Self.number(reached)) \(reached == 1 ? "person was" : "people were") reached."
         }
         let left = max(0, all - reached)
         return
-            "<strong>\(CampaignWords.number(reached)) of \(CampaignWords.number(all)) people were reached</strong> on at least "
+            "<strong>\(Self.number(reached)) of \(Self.number(all)) people were reached</strong> on at least "
             + "one push service"
             + (missingCount > 0 ? ", as far as results are left" : "")
             + (left > 0
-                ? "; \(CampaignWords.number(left)) \(left == 1 ? "was" : "were") not\(status.isOver && status.open == 0 ? "" : ", or are not yet")."
+                ? "; \(Self.number(left)) \(left == 1 ? "was" : "were") not\(status.isOver && status.open == 0 ? "" : ", or are not yet")."
                 : ".")
             + " Reached is who got a notification that the backend accepted."
     }
@@ -146,9 +146,9 @@ package struct ReportPage: Sendable {
         rows.append(("not known yet", status.open))
         if status.unpublished > 0 { rows.append(("not published", status.unpublished)) }
         let shares = CampaignWords.shares(rows.map(\.1))
-        var cells = zip(rows, shares).map { [$0.0, CampaignWords.number($0.1), $1] }
+        var cells = zip(rows, shares).map { [$0.0, Self.number($0.1), $1] }
         if count.recovered > 0 {
-            cells.insert(["of these by a replay", CampaignWords.number(count.recovered), ""], at: 1)
+            cells.insert(["of these by a replay", Self.number(count.recovered), ""], at: 1)
         }
         return """
             <h2>Outcomes</h2>
@@ -169,7 +169,7 @@ package struct ReportPage: Sendable {
         let rows = known.map { name, count in
             let unreached = count.allUnreached.filter { shown.contains($0.name) }.map { $0.count }
             let open = max(0, status.publishedRecipients - count.known)
-            return [HTMLText.escaped(name)] + ([count.delivered] + unreached + [open]).map(CampaignWords.number)
+            return [HTMLText.escaped(name)] + ([count.delivered] + unreached + [open]).map(Self.number)
         }
         let headings = ["push service", "delivered"] + shown + ["not known yet"]
         return "\n" + Self.table(headings, rows, numbers: Set(1..<headings.count))
@@ -180,11 +180,11 @@ package struct ReportPage: Sendable {
         guard let feedback else { return "" }
         let taken = max(status.count.delivered, feedback.known)
         let rows = feedback.parts(taken: taken).map {
-            [$0.name, CampaignWords.number($0.count), CampaignWords.share($0.count, of: taken)]
+            [$0.name, Self.number($0.count), CampaignWords.share($0.count, of: taken)]
         }
         let all = feedback.devices.values.reduce(0, +)
         let outcomes = feedback.devices.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { name, count in
-            [HTMLText.escaped(name), CampaignWords.number(count), CampaignWords.share(count, of: all)]
+            [HTMLText.escaped(name), Self.number(count), CampaignWords.share(count, of: all)]
         }
         let table =
             outcomes.isEmpty
@@ -205,7 +205,7 @@ package struct ReportPage: Sendable {
                 + "\(Self.legend[name] ?? name)</span>"
         }
         let rows = spans.filter { $0.span.total > 0 }.map { entry in
-            [OutcomePicture.time(entry.start)] + OutcomePicture.parts(entry.span).map { CampaignWords.number($0.1) }
+            [OutcomePicture.time(entry.start)] + OutcomePicture.parts(entry.span).map { Self.number($0.1) }
         }
         return """
             <h2>Over time</h2>
@@ -233,7 +233,7 @@ package struct ReportPage: Sendable {
             [
                 Self.cause(failure),
                 failure.status.map { "\($0)" } ?? "", HTMLText.escaped(failure.pushService ?? "all"),
-                CampaignWords.number(count),
+                Self.number(count),
                 CampaignWords.share(count, of: all), Self.bar(count, of: most),
                 report.details[failure].map { HTMLText.escaped($0) } ?? "",
             ]
@@ -241,7 +241,7 @@ package struct ReportPage: Sendable {
         if report.otherFailures > 0 {
             rows.append(
                 [
-                    "all others", "", "", CampaignWords.number(report.otherFailures),
+                    "all others", "", "", Self.number(report.otherFailures),
                     CampaignWords.share(report.otherFailures, of: all),
                     Self.bar(report.otherFailures, of: most), "",
                 ])
@@ -269,7 +269,7 @@ package struct ReportPage: Sendable {
                 "Started",
                 "\(OutcomePicture.time(WallTime(milliseconds: definition.startedAt))) by \(HTMLText.escaped(definition.startedBy))"
             ),
-            ("State", HTMLText.escaped(CampaignWords.standing(status))),
+            ("State", HTMLText.escaped(OutcomePicture.times(CampaignWords.standing(status)))),
             ("Push services", HTMLText.escaped(definition.pns.joined(separator: ", "))),
             ("Topic", HTMLText.escaped(definition.topic)),
             ("Message", masked(definition.message)),
@@ -281,16 +281,16 @@ package struct ReportPage: Sendable {
             facts.append(
                 (
                     "Recipients",
-                    "\(CampaignWords.number(progress.everybody)), of whom \(CampaignWords.number(progress.published)) were published"
+                    "\(Self.number(progress.everybody)), of whom \(Self.number(progress.published)) were published"
                 ))
             for former in progress.replacements ?? [] {
-                facts.append(("Audience", HTMLText.escaped(CampaignWords.sentence(former))))
+                facts.append(("Audience", HTMLText.escaped(OutcomePicture.times(CampaignWords.sentence(former)))))
             }
             facts.append(
                 (
                     "Left out",
-                    "\(CampaignWords.number(progress.repeats)) repeated lines, \(CampaignWords.number(progress.invalid)) invalid ones"
-                        + (progress.emptyLines.map { ", \(CampaignWords.number($0)) empty ones" } ?? "")
+                    "\(Self.number(progress.repeats)) repeated lines, \(Self.number(progress.invalid)) invalid ones"
+                        + (progress.emptyLines.map { ", \(Self.number($0)) empty ones" } ?? "")
                 ))
         }
         if let moment = definition.expiresAt {
@@ -299,10 +299,15 @@ package struct ReportPage: Sendable {
         facts.append(
             (
                 "Attempts",
-                "\(CampaignWords.number(report.attempts)), by the outcomes that are known; the backend may have seen more calls"
+                "\(Self.number(report.attempts)), by the outcomes that are known; the backend may have seen more calls"
             ))
         let items = facts.map { "<dt>\($0.0)</dt><dd>\($0.1)</dd>" }
         return "<h2>The campaign</h2>\n<dl>\n\(items.joined(separator: "\n"))\n</dl>"
+    }
+
+    /// In groups of three digits that no line's end parts.
+    private static func number(_ number: Int) -> String {
+        CampaignWords.number(number).replacing(" ", with: "\u{A0}")
     }
 
     private static func bar(_ count: Int, of most: Int) -> String {

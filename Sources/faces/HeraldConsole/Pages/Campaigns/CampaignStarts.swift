@@ -238,12 +238,6 @@ final class CampaignStarts: Sendable {
                 "nothing is started: \(CampaignWords.counted(count, "recipient")) would be notified; type the number",
                 status: 409)
         }
-        // A publisher that waits goes on with the resumption, and both would claim the name at the same moment.
-        guard word.resumes != true || outcome.preview.continuation?.publisher == nil else {
-            throw Refused(
-                "nothing is started: the campaign is paused, and its publisher waits; resume it on its page, then preview it "
-                    + "again", status: 409)
-        }
         let layout = try service.layout(isWriting: true)
         try check(draft.order, layout, mayBePaused: word.resumes == true)
         if word.resumes == true { _ = try service.give(.resume, of: draft.order.text.name, by: request.viewer) }

@@ -82,8 +82,9 @@ function form(name, choices, result, app, state) {
     h('p', { id: 'message-hint', class: 'muted hint' }, 'With fields of the audience, such as {{first_name}}.')),
   contentFields(name),
   h('fieldset', {}, h('legend', {}, 'Push services'), services),
-  h('div', {}, h('label', { for: 'topic' }, 'Request topic'), h('select', { id: 'topic' }, name && h('option', { value: '' }, 'as before'),
-    choices.topics.map((topic) => h('option', { value: topic, selected: !name && topic === choices.topic }, topic)))),
+  h('div', {}, h('label', { for: 'topic' }, 'Request topic'), h('select', { id: 'topic', 'aria-describedby': 'topic-hint' }, name && h('option', { value: '' }, 'as before'),
+    choices.topics.map((topic) => h('option', { value: topic, selected: !name && topic === choices.topic }, topic))),
+    h('p', { id: 'topic-hint', class: 'muted hint' }, 'Leave it, unless your operators name another.')),
   h('div', { class: 'grid' },
     field('rate', 'Recipients a second', { placeholder: '200/s' }, name ? 'Empty: as it was begun.' : 'Empty: as fast as outcomes come.'),
     field('ramp', 'Begin with', { placeholder: '1,10,100' }, name ? 'Waits for the outcomes of each step. Empty: as it was begun; none drops that.' : 'Waits for the outcomes of each step.'),
@@ -316,7 +317,7 @@ export function expected(answer) {
     ['Read as', found.readAs], ['Lines', count(found.recipients + found.repeats + found.invalid + (found.emptyLines ?? 0))], ['Recipients', count(found.recipients)], ['Repeats', count(found.repeats)], ['Invalid lines', count(found.invalid)],
     ['Empty lines', found.emptyLines > 0 && count(found.emptyLines)],
     ['Notifications', `${count(found.toNotify * found.pns.length)} for ${found.pns.join(' and ')}`], ['Topic', found.topic],
-    ['Takes', answer.duration], ['Begins with', found.ramp && `${found.ramp.map(count).join(', ')}, and waits for their outcomes`],
+    ['Takes', answer.duration], ['Begins with', found.rampLeft && `${found.rampLeft.map(count).join(', ')}, and waits for their outcomes`],
     ['Pauses when more fail than', found.pauseIfFailures && `${percent(found.pauseIfFailures)} %`],
     ['Notifies nobody after', found.expiresInSeconds && duration(found.expiresInSeconds * 1000)],
     ['Longest message', `${count(found.longestMessageBytes)} bytes`],
@@ -371,8 +372,8 @@ function invalidLines(answer) {
 }
 
 /** What is asked before a start; one that notifies nobody anew is for what else the form says. */
-export function question({ toNotify: left, invalid, pns, isPaused }) {
-  const resumed = isPaused ? 'It is paused: this resumes it first, and what waits is sent. ' : '';
+export function question({ toNotify: left, invalid, pns, isPaused, publisher }) {
+  const resumed = isPaused ? `It is paused: this resumes it first, and what waits is sent. ${publisher ? 'It takes over from the publisher that waits. ' : ''}` : '';
   if (left === 0) return { title: 'Everybody is published. Go on with what the form says?', confirm: 'Go on', body: `${resumed}Nobody is notified again. A new limit of failures holds from now on.` };
   const lines = invalid === 1 ? 'this invalid line' : `these ${count(invalid)} invalid lines`;
   return {
@@ -385,9 +386,6 @@ function startButton(answer, filled, result, app, state) {
   const { preview: found } = answer;
   if (found.recipients === 0) return h('p', { class: 'error' }, 'The audience has no recipients.');
   if (!app.viewer.canChange) return h('p', { class: 'muted' }, 'This console is read-only; the command starts it.');
-  if (found.isPaused && found.publisher) {
-    return h('p', { class: 'error', role: 'alert' }, 'It is paused, and its publisher waits. ', h('a', { href: `/campaigns/${found.name}` }, 'Resume it on its page'), ', and preview it again: a start then takes over.');
-  }
   const start = h('button', {
     type: 'button', class: 'primary',
     onclick: async () => {

@@ -206,15 +206,14 @@ function waiting(answer, campaign) {
 }
 
 /** What to do about a campaign that Herald has paused, because its notifications fail. */
-function byFailures({ name, publishedAll, publisher: its }) {
-  const alive = its?.alive;
+function byFailures({ name, publishedAll }) {
   const failures = h('a', { href: link('/failures', { where: `campaign = '${name}'` }) }, 'their dead letters');
   const again = h('a', { href: link('/campaigns', { new: name }) }, 'start it again');
   return h('div', { class: 'advice' }, h('p', {}, 'Herald has paused it, because too many of its notifications fail. What to do:'), h('ol', {},
     h('li', {}, 'See why they fail, in the backend’s words: ', failures, '.'),
     h('li', {}, 'If the message, the audience or the backend is wrong: have the backend repaired and resume it, or cancel it.'),
-    h('li', {}, 'If so many may fail, as with an old audience: ', alive && 'resume it, and at once ', again,
-      ` with the same audience and a higher share under “Pause if more fail than”${alive ? '' : ': that resumes it, too'}. Resume alone goes on, and pauses it again when as many fail.`,
+    h('li', {}, 'If so many may fail, as with an old audience: ', again,
+      ` with the same audience and a higher share under “Pause if more fail than”: that resumes it, too. Resume alone goes on, and pauses it again when as many fail.`,
       publishedAll && ' Nobody is notified twice, even if all are published.')));
 }
 
@@ -335,7 +334,7 @@ function jobSection(job, app, problem) {
   const wait = isAtWork(job) && waits(job.progress);
   return h('section', { class: 'card', 'aria-label': 'The publisher in this console' },
     h('h2', {}, 'Published by this console'),
-    h('p', {}, !isAtWork(job) && [badge(job.state === 'failed' ? 'bad' : 'quiet', job.state), ' When it ended: '], prose(job.sentence ?? `Begun by ${job.owner}.`)),
+    h('p', {}, job.state === 'failed' && [badge('bad', 'failed'), ' '], !isAtWork(job) && 'When it ended: ', prose(job.sentence ?? `Begun by ${job.owner}.`)),
     wait && h('p', {}, prose(sentence(wait))),
     isAtWork(job) && h('p', { class: 'muted' }, 'It goes on when this tab is closed. When the console ends, start the campaign again with the same audience.'),
     isAtWork(job) && app.viewer.canChange && h('button', {

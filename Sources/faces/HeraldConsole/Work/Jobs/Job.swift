@@ -36,8 +36,8 @@ struct JobEnd: Sendable {
         let state: State =
             switch end {
             case .complete: .done
-            case .failed, .takenOver: .failed
-            case .interrupted, .failing, .outcomeTimeout, .cancelled, .expired: .stopped
+            case .failed: .failed
+            case .takenOver, .interrupted, .failing, .outcomeTimeout, .cancelled, .expired: .stopped
             }
         self.init(state, sentence, report: report)
     }

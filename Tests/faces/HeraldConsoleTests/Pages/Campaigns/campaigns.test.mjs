@@ -165,11 +165,11 @@ test('A preview of a continued campaign counts the people left', () => {
 });
 
 test('A preview counts a notification for each push service', () => {
-  const preview = { recipients: 1500, toNotify: 1500, repeats: 2, invalid: 0, pns: ['apns', 'gcm'], topic: 'notifications', ramp: [1, 1000], longestMessageBytes: 1024 };
+  const preview = { recipients: 1500, toNotify: 1500, repeats: 2, invalid: 0, pns: ['apns', 'gcm'], topic: 'notifications', ramp: [1, 5, 1000], rampLeft: [1, 1000], longestMessageBytes: 1024 };
   assert.deepEqual(expected({ preview, duration: '8 s' }), [
     ['Lines', '1\u202f502'], ['Recipients', '1\u202f500'], ['Repeats', '2'], ['Invalid lines', '0'], ['Notifications', '3\u202f000 for apns and gcm'], ['Topic', 'notifications'],
     ['Takes', '8 s'], ['Begins with', '1, 1\u202f000, and waits for their outcomes'], ['Longest message', '1\u202f024 bytes']]);
-  assert.deepEqual(expected({ preview: { ...preview, ramp: undefined } }).map(([name]) => name),
+  assert.deepEqual(expected({ preview: { ...preview, rampLeft: undefined } }).map(([name]) => name),
     ['Lines', 'Recipients', 'Repeats', 'Invalid lines', 'Notifications', 'Topic', 'Longest message']);
 });
 
