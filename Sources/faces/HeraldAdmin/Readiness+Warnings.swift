@@ -11,7 +11,7 @@ extension Readiness {
     private static let passedOverAge: Milliseconds = .hours(12)
 
     var warnings: [Finding] {
-        failing + throttling
+        report.outageFindings.filter { $0.severity == .warn } + failing + throttling
             + [
                 copies, stranger, transaction, report.lastWord?.finding(now: now), refused, growth, faults, passedOver,
                 report.cluster.drift,
@@ -26,7 +26,8 @@ extension Readiness {
         return Finding(
             .copiesMissing,
             "\(cause), so \(lacking.counted) \(lacking.count == 1 ? "has" : "have") fewer copies "
-                + "(\(lacking.names))", place: lacking.map(\.description), numbers: ["partitions": lacking.count])
+                + "(\(lacking.names))" + silentDuties(report.cluster.silentlyLed), place: lacking.map(\.description),
+            numbers: ["partitions": lacking.count])
     }
 
     /// Push services that are held, none of whose calls gets through, or some of whose calls are refused; in an outage that

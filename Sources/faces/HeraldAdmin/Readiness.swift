@@ -47,7 +47,8 @@ public struct Readiness {
         let own =
             [stopping, stuck, membership, missing, leaders, lostOffsets, lostRecords, brokers, waitsForPartitions]
             + progress
-        return own.compactMap { $0 } + report.outageFindings + [backend].compactMap { $0 }
+        return own.compactMap { $0 } + report.outageFindings.filter { $0.severity == .bad }
+            + [backend].compactMap { $0 }
     }
 
     // MARK: The process
@@ -140,15 +141,38 @@ public struct Readiness {
             ? "written"
             : unreadable == unusable ? "written or read" : "written, and \(unreadable.counted) not read either"
         return Finding(
-            .tooFewBrokers, "\(silentBrokers), so \(unusable.counted) cannot be \(what) (\(unusable.names))",
+            .tooFewBrokers,
+            "\(silentBrokers), so \(unusable.counted) cannot be \(what) (\(unusable.names))"
+                + silentDuties([]),
             place: cluster.silentBrokers.map(\.description), numbers: ["partitions": unusable.count])
     }
 
     var silentBrokers: String {
         let brokers = cluster.silentBrokers
         guard !brokers.isEmpty else { return "brokers do not answer" }
-        let names = brokers.prefix(Self.namesShown).map(\.description).joined(separator: ", ")
-        return brokers.count == 1 ? "broker \(names) does not answer" : "brokers \(names) do not answer"
+        let names = brokers.prefix(Self.namesShown).map { $0.host.isEmpty ? "number \($0.id)" : $0.address }
+        let all =
+            cluster.brokerCount > brokers.count
+            ? " of \(cluster.brokerCount) brokers" : brokers.count == 1 ? " broker" : " brokers"
+        return
+            "\(brokers.count)\(all) \(brokers.count == 1 ? "does" : "do") not answer (\(names.joined(separator: ", ")))"
+    }
+
+    /// What of theirs another broker has to take over, behind what they are named for.
+    ///
+    /// - Parameter led: the partitions that they lead, as far as nothing else is told of these.
+    func silentDuties(_ led: [TopicPartition]) -> String {
+        let isOne = cluster.silentBrokers.count == 1
+        let coordinated = cluster.silentlyCoordinated.map {
+            $0 == .groups ? "the group" : "transactions of this worker"
+        }
+        let duties =
+            (led.isEmpty ? [] : ["\(isOne ? "leads" : "lead") \(led.counted) (\(led.names))"])
+            + (coordinated.isEmpty
+                ? [] : ["\(isOne ? "coordinates" : "coordinate") \(coordinated.joined(separator: " and "))"])
+        return duties.isEmpty
+            ? ""
+            : "; \(isOne ? "it" : "they") \(duties.joined(separator: " and ")): that waits until another broker takes over"
     }
 
     // MARK: Progress: what becomes durable counts, whatever a client believes of its connections
@@ -210,7 +234,7 @@ public struct Readiness {
     }
 
     private var refusal: Finding? {
-        let refusals = lanes.compactMap(\.refusal).filter { !isPassing($0) }
+        let refusals = lanes.compactMap(\.refusal).filter { !isPassing($0) && !isOver($0) }
         guard let refusal = refusals.first(where: { $0.topic != nil }) ?? refusals.first else { return nil }
         let what =
             (refusal.topic.map { "the topic \($0) refuses nearly all records" } ?? "the brokers accept no records")
@@ -230,6 +254,12 @@ public struct Readiness {
     private func isPassing(_ refusal: LaneReport.Trouble) -> Bool {
         refusal.isSilence && !cluster.silentBrokers.isEmpty
             && now.time(since: refusal.since) <= Self.commitPatience
+    }
+
+    /// Whether the brokers have accepted records since, of any lane: this one waits for its turn.
+    private func isOver(_ refusal: LaneReport.Trouble) -> Bool {
+        let latest = refusal.latest ?? refusal.since
+        return refusal.topic == nil && report.lanes.contains { ($0.meter.lastCommitAt ?? latest) > latest }
     }
 
     /// A record that is refused fails each commit that it is part of, and no other: that is told of it.

@@ -27,21 +27,23 @@ package final class OutcomeSearch {
     package private(set) var hasFound = false
 
     private let topics: Topics
-    private let outcomes: [String]
+    private let delays: [DelayName]
+    /// The topics of results and retries, also of delays that the settings do not have any more.
+    private var outcomes: [String] = []
     private let reader: TopicReader
     private var phase = Phase.beginning
     /// The begin of each partition with records, and its first record's time.
     private var firsts: [TopicPartition: (offset: Int64, at: WallTime)] = [:]
 
     /// - Parameters:
-    ///   - delays: the retry topics' delays.
+    ///   - delays: those of the settings.
     ///   - properties: librdkafka's, with the `group.id` of a group that is not joined, and `read_committed`.
     package init(
         of partitions: Set<TopicPartition>, topics: Topics, delays: [DelayName], properties: ClientProperties
     ) throws(KafkaError) {
         self.partitions = partitions
         self.topics = topics
-        outcomes = [topics.results] + delays.map(topics.retryTopic)
+        self.delays = delays
         // An answer without records shows the end; it is not worth waiting for.
         reader = try TopicReader(
             properties: properties + [("fetch.wait.max.ms", "10")], patience: .seconds(5), questions: .seconds(5))
@@ -73,6 +75,8 @@ package final class OutcomeSearch {
 
     /// Without any outcome nothing has to be read.
     private func begin() throws(KafkaError) {
+        let existing = try reader.consumer.queries.topics(timeout: Self.questionTimeout)
+        outcomes = [topics.results] + topics.delays(delays, among: existing).map(topics.retryTopic)
         let all = try outcomePartitions()
         let begins = try reader.consumer.queries.beginnings(of: all, timeout: Self.questionTimeout)
         let ends = try reader.consumer.queries.ends(of: all, timeout: Self.questionTimeout)

@@ -13,6 +13,10 @@ final class BrokerMonitor: Sendable {
     private static let shortInterval: Milliseconds = .seconds(2)
     /// The time between rounds while single brokers do not answer.
     private static let silenceInterval: Milliseconds = .seconds(4)
+    /// The time between two looks at whether the next round has to come early.
+    private static let glance: Milliseconds = .seconds(1)
+    /// Outcomes that wait for so much longer than a commit may take are a reason to ask the brokers at once.
+    private static let commitDelay: Milliseconds = .seconds(2)
     /// The longest time for one question: the worker's end waits for it.
     private static let questionTimeout = Milliseconds.seconds(2)
     /// The time between two looks at the group's members.
@@ -32,6 +36,8 @@ final class BrokerMonitor: Sendable {
     private let requestTopics: [String]
     /// The lanes' group.
     private let group: String
+    /// The names of the lanes' transactions; none without transactions.
+    private let transactionalIDs: [String]
     /// The push services, in the order of the lanes' counters.
     private let pushServices: [String]
     /// The topics' limits.
@@ -44,13 +50,15 @@ final class BrokerMonitor: Sendable {
     private let topics = Guarded([ClusterMetadata.Topic]())
     /// Where each broker was when the cluster named it last: of one that is gone it says the number alone.
     private let places = Guarded([Int32: ClusterMetadata.Broker]())
+    /// What the client said between two rounds: a failed login appears only there, once.
+    private let errorsAtRest = Guarded([ClientNotice]())
     private let end: Wakeup
     private let isStopping = Guarded(false)
 
     init(
         admin: Admin, properties: ClientProperties, requiredTopics: [String], wishes: TopicWishes,
-        requestTopics: [String], group: String, pushServices: [String], limits: RecordLimits, reach: PartitionReach,
-        troubles: TroubleLog
+        requestTopics: [String], group: String, transactionalIDs: [String], pushServices: [String],
+        limits: RecordLimits, reach: PartitionReach, troubles: TroubleLog
     ) throws {
         self.admin = admin
         uncommitted = try Admin(properties: properties + [("isolation.level", "read_uncommitted")])
@@ -59,6 +67,7 @@ final class BrokerMonitor: Sendable {
         self.wishes = wishes
         self.requestTopics = requestTopics
         self.group = group
+        self.transactionalIDs = transactionalIDs
         self.pushServices = pushServices
         self.limits = limits
         self.reach = reach
@@ -69,12 +78,17 @@ final class BrokerMonitor: Sendable {
     /// The latest report.
     var latest: ClusterReport { report.withLock { $0 } }
 
-    /// Notes that a broker answered.
-    func noteAnswer() {
+    /// Notes that a broker answered, and which brokers it named.
+    func noteAnswer(_ brokers: [ClusterMetadata.Broker]) {
+        note(brokers)
         report.withLock { report in
             report.isReachable = true
             report.error = nil
         }
+    }
+
+    private func note(_ brokers: [ClusterMetadata.Broker]) {
+        places.withLock { places in for broker in brokers { places[broker.id] = broker } }
     }
 
     /// Notes that no broker answered.
@@ -126,7 +140,7 @@ final class BrokerMonitor: Sendable {
             tell(counts)
             lookForObstacles(to: lanes, &coordinator)
             // An embedded broker, and one that denies this user the answer, are not asked again.
-            if limits.isKnown, !isStopping.withLock({ $0 }) {
+            if limits.isKnown, latest.silentBrokers.isEmpty, !isStopping.withLock({ $0 }) {
                 _ = limits.ask(admin, about: requiredTopics, timeout: Self.questionTimeout)
                 lookForDrift()
             }
@@ -153,16 +167,76 @@ final class BrokerMonitor: Sendable {
                 ProgramPages.release()
             }
             let isMember = newest.contains { $0.isReady && !$0.hasEnded }
-            if isMember, now >= nextMembers, !isStopping.withLock({ $0 }) {
+            if isMember, now >= nextMembers, known.silentBrokers.isEmpty, !isStopping.withLock({ $0 }) {
                 nextMembers = now.advanced(by: Self.memberInterval)
                 lookAtMembers()
             }
             let isWell = isComplete && known.isReachable == true
             let interval =
-                !isWell
+                !isWell || shortage.isCounting
                 ? Self.shortInterval
                 : known.silentBrokers.isEmpty ? Self.interval : Self.silenceInterval
-            _ = end.wait(for: interval.duration)
+            rest(interval, reports)
+        }
+    }
+
+    /// Waits for the next round, which comes early when a broker has closed its connection, or outcomes wait for too long.
+    private func rest(_ interval: Milliseconds, _ reports: () -> [LaneReport]) {
+        var (rest, left) = (min(interval, Self.shortInterval), interval)
+        while left > .zero, !isStopping.withLock({ $0 }) {
+            _ = end.wait(for: rest.duration)
+            left = left - rest
+            rest = min(Self.glance, left)
+            // An idle connection is none: each broker is asked more often than it closes those.
+            let errors = admin.takeNotices().notices.filter { notice in
+                notice.error.map { $0.kind == .unreachable || $0.isOfLogin } ?? false
+            }
+            errorsAtRest.withLock { $0 += errors }
+            if !errors.isEmpty || areLate(reports()) { return }
+        }
+    }
+
+    private func areLate(_ lanes: [LaneReport]) -> Bool {
+        let now = SystemClock.monotonic()
+        return lanes.contains { lane in
+            guard !lane.hasEnded, let since = lane.outcomesWaitSince else { return false }
+            return now.time(since: since) > lane.commitInterval + Self.commitDelay
+        }
+    }
+
+    /// The clients that ask in one round.
+    private struct Round {
+        var admin: Admin
+        var uncommitted: Admin
+        var metadata: ClusterMetadata
+        /// Those that are known not to answer.
+        var silent: [ClusterMetadata.Broker] = []
+    }
+
+    /// Asks for the topics, and finds the clients for the questions that follow.
+    ///
+    /// A client (librdkafka's `rd_kafka_broker_weight_usable`) sends its questions to the broker that it asked last, also
+    /// when that hangs and others answer. Then each broker is asked by itself, and another client goes on with those that
+    /// answer.
+    private func round(_ names: [String]) throws(KafkaError) -> Round {
+        do throws(KafkaError) {
+            return Round(
+                admin: admin, uncommitted: uncommitted,
+                metadata: try admin.metadata(topics: names, timeout: Self.questionTimeout))
+        } catch {
+            let known = places.withLock { $0.values.sorted { $0.id < $1.id } }
+            guard error.kind == .unreachable, known.count > 1, !isStopping.withLock({ $0 }) else { throw error }
+            let silent = BrokerProbe.silent(among: known, properties: properties, timeout: Self.questionTimeout)
+            let others = known.filter { !silent.contains($0) }
+            guard !others.isEmpty, !isStopping.withLock({ $0 }) else { throw error }
+            let own =
+                properties.without(["bootstrap.servers", "statistics.interval.ms"]).unnoted + [
+                    ("bootstrap.servers", others.map(\.address).joined(separator: ","))
+                ]
+            let admin = try Admin(properties: own)
+            return Round(
+                admin: admin, uncommitted: try Admin(properties: own + [("isolation.level", "read_uncommitted")]),
+                metadata: try admin.metadata(topics: names, timeout: Self.questionTimeout), silent: silent)
         }
     }
 
@@ -171,52 +245,71 @@ final class BrokerMonitor: Sendable {
         about lanes: [LaneReport], _ shortage: inout BrokerShortage, _ transactions: inout OpenTransactionWatch
     ) -> [String: Int] {
         // Otherwise they pile up.
-        defer { (_, _) = (admin.takeNotices(), uncommitted.takeNotices()) }
+        defer {
+            errorsAtRest.withLock { $0 = [] }
+            (_, _) = (admin.takeNotices(), uncommitted.takeNotices())
+        }
         let partitions = lanes.flatMap(\.partitions).map(\.partition)
         do throws(KafkaError) {
-            let names = Set(requiredTopics + partitions.map(\.topic)).sorted()
-            let metadata = try admin.metadata(topics: names, timeout: Self.questionTimeout)
-            let topics = metadata.topics
+            let round = try round(Set(requiredTopics + partitions.map(\.topic)).sorted())
+            let topics = round.metadata.topics
             self.topics.withLock { $0 = topics }
+            noteAnswer(round.metadata.brokers)
             let moved = admin.takeMovedBrokers()
             if !moved.isEmpty { troubles.moved(moved) }
             report.withLock { report in
-                report.isReachable = true
-                report.error = nil
                 report.missingTopics = topics.filter { $0.error != nil && $0.partitions.isEmpty }.map(\.name)
                 report.leaderless = topics.flatMap { topic in
                     topic.leaderlessPartitions.map { TopicPartition(topic: topic.name, partition: $0) }
                 }
             }
-            let (answering, stable, written) = askEnds(of: Set(partitions), in: topics)
+            let (answering, stable, written) = askEnds(of: Set(partitions), round)
             // A lane's own transaction may be open for as long as its commit is due, and three times that when it was killed.
             let own = 3 * (lanes.map(\.commitInterval).max() ?? .zero)
             let open = transactions.look(
                 stable: stable, ends: written, now: SystemClock.moment(), patience: OpenTransaction.patience + own)
             transactions.keep(Set(partitions))
             report.withLock { $0.openTransactions = open }
-            let silent = silentBrokers(of: topics, in: metadata.brokers, answering: answering)
+            let silent = silentBrokers(round, answering: answering)
             let counts = topics.partitionCounts
             guard !isStopping.withLock({ $0 }) else { return counts }
-            let unusable = shortage.look(
-                at: topics, silent: Set(silent.map(\.id)), copies: limits.copies, now: SystemClock.monotonic())
             let missing = Set(silent.map(\.id))
+            let unusable = shortage.look(
+                at: topics, silent: missing, copies: limits.copies, now: SystemClock.monotonic())
             func led(_ isMeant: (ClusterMetadata.Partition) -> Bool) -> [TopicPartition] {
                 topics.flatMap { topic in
                     topic.partitions.filter { $0.leader != nil && isMeant($0) }
                         .map { TopicPartition(topic: topic.name, partition: $0.id) }
                 }
             }
-            let silentlyLed = Set(led { $0.leader.map(missing.contains) == true })
+            let silentlyLed = led { $0.leader.map(missing.contains) == true }
             let lacking = led { $0.inSyncReplicaCount < $0.replicas.count || !missing.isDisjoint(with: $0.replicas) }
+            let coordinated = silent.isEmpty ? [] : coordinated(by: missing, round.admin)
             report.withLock {
                 ($0.silentBrokers, $0.unusable) = (silent, unusable)
+                $0.brokerCount = Set(round.metadata.brokers.map(\.id)).union(missing).count
+                ($0.silentlyLed, $0.silentlyCoordinated) = (silentlyLed, coordinated)
                 ($0.unreadable, $0.underReplicated) = (unusable.filter(silentlyLed.contains), lacking)
             }
             return counts
         } catch {
-            noteSilence(error, admin.takeNotices().notices)
+            let notices = errorsAtRest.withLock { $0 } + admin.takeNotices().notices
+            let isOfLogin = error.isOfLogin || notices.contains { $0.error?.isOfLogin == true }
+            if shortage.hearNothing(now: SystemClock.monotonic()) || isOfLogin || latest.isReachable != true {
+                noteSilence(error, notices)
+            }
             return [:]
+        }
+    }
+
+    /// Whether these brokers coordinate the lanes' group, or transactions of theirs; where they may not see that, it is not
+    /// told.
+    private func coordinated(by silent: Set<Int32>, _ admin: Admin) -> [GroupObstacle.Topic] {
+        [(GroupObstacle.Topic.groups, [group]), (.transactions, transactionalIDs)].compactMap { topic, names in
+            guard !names.isEmpty, !isStopping.withLock({ $0 }),
+                let found = try? admin.metadata(topics: [topic.rawValue], timeout: Self.questionTimeout).topics.first
+            else { return nil }
+            return names.contains { found.coordinator(of: $0).map(silent.contains) == true } ? topic : nil
         }
     }
 
@@ -264,12 +357,15 @@ final class BrokerMonitor: Sendable {
     ///
     /// - Returns: the leaders that answered, with their present answers: the readable end and the log's end.
     private func askEnds(
-        of wanted: Set<TopicPartition>, in topics: [ClusterMetadata.Topic]
+        of wanted: Set<TopicPartition>, _ round: Round
     ) -> (answering: Set<Int32>, stable: [TopicPartition: Int64], written: [TopicPartition: Int64]) {
+        let asOf = SystemClock.wall()
         var led: [Int32: [TopicPartition]] = [:]
-        for topic in topics {
+        for topic in round.metadata.topics {
             for partition in topic.partitions {
-                guard let leader = partition.leader else { continue }
+                guard let leader = partition.leader, !round.silent.contains(where: { $0.id == leader }) else {
+                    continue
+                }
                 led[leader, default: []].append(TopicPartition(topic: topic.name, partition: partition.id))
             }
         }
@@ -277,7 +373,7 @@ final class BrokerMonitor: Sendable {
         var (stable, written): ([TopicPartition: Int64], [TopicPartition: Int64]) = ([:], [:])
         for (leader, partitions) in led.sorted(by: { $0.key < $1.key }) where !isStopping.withLock({ $0 }) {
             let asked = partitions.filter { wanted.contains($0) }
-            let answer = try? admin.ends(
+            let answer = try? round.admin.ends(
                 of: asked.isEmpty ? Array(partitions.prefix(1)) : asked,
                 timeout: Self.questionTimeout)
             guard let answer else { continue }
@@ -285,12 +381,13 @@ final class BrokerMonitor: Sendable {
             guard !asked.isEmpty else { continue }
             stable.merge(answer) { $1 }
             // The former stable end is never beyond it.
-            if let answer = try? uncommitted.ends(of: asked, timeout: Self.questionTimeout) {
+            if let answer = try? round.uncommitted.ends(of: asked, timeout: Self.questionTimeout) {
                 written.merge(answer) { $1 }
             }
         }
         reach.note(written, of: wanted, now: SystemClock.monotonic())
         report.withLock { report in
+            if wanted.allSatisfy({ written[$0] != nil }) { report.endsAsOf = asOf }
             report.ends = report.ends.filter { wanted.contains($0.key) }.merging(written) { $1 }
             report.stableEnds = report.stableEnds.filter { wanted.contains($0.key) }.merging(stable) { $1 }
         }
@@ -299,16 +396,13 @@ final class BrokerMonitor: Sendable {
 
     /// The brokers with copies of these topics that do not answer; one that the cluster has not named since the start is
     /// known by its number alone.
-    private func silentBrokers(
-        of topics: [ClusterMetadata.Topic], in brokers: [ClusterMetadata.Broker], answering: Set<Int32>
-    ) -> [ClusterMetadata.Broker] {
-        let holders = Set(topics.flatMap(\.partitions).flatMap(\.replicas)).subtracting(answering)
-        let named = brokers.filter { holders.contains($0.id) }
-        let places = places.withLock { places in
-            for broker in brokers { places[broker.id] = broker }
-            return places
-        }
-        let gone = holders.subtracting(brokers.map(\.id)).map { id in
+    private func silentBrokers(_ round: Round, answering: Set<Int32>) -> [ClusterMetadata.Broker] {
+        let brokers = round.metadata.brokers
+        let known = Set(round.silent.map(\.id))
+        let holders = Set(round.metadata.topics.flatMap(\.partitions).flatMap(\.replicas)).subtracting(answering)
+        let named = brokers.filter { holders.contains($0.id) && !known.contains($0.id) }
+        let places = places.withLock { $0 }
+        let gone = holders.intersection(known).union(holders.subtracting(brokers.map(\.id))).map { id in
             places[id] ?? ClusterMetadata.Broker(id: id, host: "", port: 0)
         }
         guard !named.isEmpty, !isStopping.withLock({ $0 }) else { return gone.sorted { $0.id < $1.id } }

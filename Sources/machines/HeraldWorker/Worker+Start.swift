@@ -14,7 +14,7 @@ extension Worker {
         while !isStopping {
             do throws(KafkaError) {
                 let metadata = try admin.metadata(timeout: Self.questionTimeout)
-                watch.noteAnswer()
+                watch.noteAnswer(metadata.brokers)
                 let present = Set(metadata.topics.map(\.name))
                 let missing = configuration.requiredTopics.filter { !present.contains($0) }
                 if missing.isEmpty {

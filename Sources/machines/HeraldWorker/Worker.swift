@@ -105,8 +105,9 @@ public final class Worker: Sendable {
             watch = try BrokerMonitor(
                 admin: admin, properties: configuration.adminProperties,
                 requiredTopics: configuration.requiredTopics, wishes: configuration.wishes,
-                requestTopics: requestTopics, group: group, pushServices: pushServices, limits: limits, reach: reach,
-                troubles: troubles)
+                requestTopics: requestTopics, group: group,
+                transactionalIDs: configuration.lanes.compactMap { $0.producerProperties["transactional.id"] },
+                pushServices: pushServices, limits: limits, reach: reach, troubles: troubles)
             state.withLock { $0.watch = watch }
             if let end = checkTopics(admin, watch) { return end }
             campaigns = try CampaignWatch(configuration: configuration.campaigns, admin: admin, logger: logger)

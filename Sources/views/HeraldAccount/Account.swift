@@ -41,8 +41,8 @@ package struct AccountCounts: Sendable, Equatable {
 
 /// What was published in a span of time, and what became of it.
 package struct Account: Sendable {
-    /// A notification without a result.
-    package struct MissingNotification: Sendable, Equatable {
+    /// A notification without a result, or with more than one.
+    package struct NamedNotification: Sendable, Equatable {
         package let record: Origin
         /// Absent for an event that does not decode.
         package let pushService: String?
@@ -66,7 +66,9 @@ package struct Account: Sendable {
     /// The retry topics, by the index of their delay.
     package var delayTopics: [String] = []
     /// The first of those that are missing, in the order of their places.
-    package private(set) var missing: [MissingNotification] = []
+    package private(set) var missing: [NamedNotification] = []
+    /// The first of those with more than one result, in the same order.
+    package private(set) var repeated: [NamedNotification] = []
     package var tombstones = 0
     /// Records that were deleted before they were read, of partitions that wait for that reason.
     package var lost = LostRecords([])
@@ -75,7 +77,7 @@ package struct Account: Sendable {
     /// What could not be read, a phrase each.
     package var gaps: [String] = []
 
-    /// The sums of a ledger; at most this many of the missing are named.
+    /// The sums of a ledger; at most this many of the missing, and of the repeated, are named.
     package init(_ ledger: NotificationLedger, since: WallTime?, until: WallTime, naming limit: Int) {
         (self.since, self.until) = (since, until)
         tombstones = ledger.tombstoneCount
@@ -83,14 +85,16 @@ package struct Account: Sendable {
             func add(_ counts: inout AccountCounts) {
                 counts.add(standing, isFirst: event.isFirst, isRepeated: isRepeated)
             }
+            var named: NamedNotification {
+                NamedNotification(
+                    record: Origin(topic: event.topic, partition: event.partition, offset: event.offset),
+                    pushService: service, source: event.source)
+            }
+            if isRepeated, repeated.count < limit { repeated.append(named) }
             switch standing {
             case .untaken: untaken += 1
             case .delayed(let delay): delayed[delay, default: 0] += 1
-            case .missing where missing.count < limit:
-                missing.append(
-                    MissingNotification(
-                        record: Origin(topic: event.topic, partition: event.partition, offset: event.offset),
-                        pushService: service, source: event.source))
+            case .missing where missing.count < limit: missing.append(named)
             case .missing, .unknown, .settled: break
             }
             guard !event.isReplay else { return add(&replays) }
@@ -125,6 +129,15 @@ package struct Account: Sendable {
     }
 }
 
+extension Account.NamedNotification {
+    fileprivate var json: JSONValue {
+        .object([
+            .init("record", .string("\(record)")), .init("pns", pushService.map(JSONValue.string) ?? .null),
+            .init("source", source.map(JSONValue.string) ?? .null),
+        ])
+    }
+}
+
 extension Account {
     /// For programs.
     package var json: [JSONValue.Member] {
@@ -151,20 +164,17 @@ extension Account {
                 .object(
                     [.init("requests", .integer(untaken))]
                         + delayed.sorted { $0.key < $1.key }.map { .init(delayTopics[$0.key], .integer($0.value)) })),
-            .init(
-                "missing",
-                .array(
-                    missing.map { notification in
-                        .object([
-                            .init("record", .string("\(notification.record)")),
-                            .init("pns", notification.pushService.map(JSONValue.string) ?? .null),
-                            .init("source", notification.source.map(JSONValue.string) ?? .null),
-                        ])
-                    })),
+            .init("missing", .array(missing.map(\.json))), .init("repeated", .array(repeated.map(\.json))),
             .init("lost", .object([.init("waiting", .integer(Int(lost.count))), .init("skipped", .integer(skipped))])),
             .init("tombstones", .integer(tombstones)),
             .init("gaps", .array(gaps.map(JSONValue.string))),
         ]
+    }
+
+    private static func words(_ notifications: [NamedNotification], of count: Int) -> String {
+        let named = notifications.prefix(5).map { "\($0.record)" + ($0.pushService.map { " (\($0))" } ?? "") }
+        return named.joined(separator: ", ")
+            + (count > named.count ? ", and \(count - named.count) more (-o json names them)" : "")
     }
 
     /// The verdict in sentences.
@@ -184,8 +194,9 @@ extension Account {
         }
         if repeatedCount > 0 {
             sentences.append(
-                "\(repeatedCount) with more than one result: delivery.guarantee: at-least-once allows that, exactly-once "
-                    + "does not.")
+                "Repeated: \(repeatedCount) with more than one result, so that they may have been notified again: "
+                    + "\(Self.words(repeated, of: repeatedCount)). delivery.guarantee: at-least-once allows that; else a topic of "
+                    + "theirs was deleted and made anew, or the group's offsets were set back.")
         }
         if let finding = lost.finding { sentences.append(finding.sentence) }
         if skipped > 0 {
@@ -197,11 +208,9 @@ extension Account {
             sentences.append("\(unknownCount) without a result cannot be judged, because not all results can be read.")
         }
         if missingCount > 0 {
-            let named = missing.prefix(5).map { "\($0.record)" + ($0.pushService.map { " (\($0))" } ?? "") }
-            let more = missingCount > named.count ? ", and \(missingCount - named.count) more (-o json names them)" : ""
             sentences.append(
-                "Missing: \(missingCount) without a result that are not on their way: \(named.joined(separator: ", "))"
-                    + "\(more). Ask herald explain TOPIC/PARTITION/OFFSET.")
+                "Missing: \(missingCount) without a result that are not on their way: "
+                    + "\(Self.words(missing, of: missingCount)). Ask herald explain TOPIC/PARTITION/OFFSET.")
         } else if isBalanced {
             sentences.append(
                 "Every notification has one result" + (total.open + replays.open > 0 ? ", or is on its way." : "."))

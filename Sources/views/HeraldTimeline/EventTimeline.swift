@@ -43,6 +43,17 @@ package struct EventTimeline: Sendable, Equatable {
         return latest
     }
 
+    /// The results of a push service's latest publication, the earliest first: more than one when it was repeated.
+    func results(of pushService: String) -> [NotificationResult] {
+        guard let latest = outcomes[pushService] else { return [] }
+        return steps.compactMap { step in
+            guard case .settled(let result) = step.kind, result.pushService == pushService,
+                result.replays == latest.replays
+            else { return nil }
+            return result
+        }.sorted { $0.completedAt < $1.completedAt }
+    }
+
     /// What the hub said of the message with this id.
     func feedback(on backendID: String) -> NotificationFeedback? {
         for step in steps.reversed() {

@@ -197,6 +197,7 @@ package struct Explanation: Sendable {
         sayPublication()
         for name in event.outcomes.keys.sorted() {
             if let result = event.outcomes[name] { say(result, of: name) }
+            sayRepeats(of: name)
         }
         if event.refusal != nil { sayMalformed() }
         if let planned = situation.planned {
@@ -310,6 +311,16 @@ package struct Explanation: Sendable {
                 "\(name): it was not sent, because the same event (source, id and user) came before\(first). "
                     + "delivery.dedupe decides how long that counts.")
         }
+    }
+
+    private mutating func sayRepeats(of name: String) {
+        let results = event.results(of: name)
+        guard results.count > 1 else { return }
+        let words = results.map { "\($0.outcome.rawValue) at \($0.completedAt.text)" }.joined(separator: ", ")
+        sentences.append(
+            "\(name): it has \(results.count) results (\(words)), so that it may have been notified again, with the same "
+                + "idempotency key. delivery.guarantee: at-least-once allows that; else a topic that it went through was "
+                + "deleted and made anew, or the group's offsets were set back.")
     }
 
     private mutating func sayDead(_ result: NotificationResult, _ name: String) {

@@ -32,6 +32,8 @@ package struct TimelineSearch: Sendable {
         package var unread: [String] = []
         /// Records of the user that lie elsewhere than where their key belongs, by the names of their topics.
         package var strayTopics: [String] = []
+        /// The same where their key belonged when the topic had fewer partitions.
+        package var grownTopics: [String] = []
         /// Whether only the partitions of the user's key were read, and there are others.
         package var isNarrow = false
         /// What could not be read, because a transaction before it does not end.
@@ -100,7 +102,7 @@ package struct TimelineSearch: Sendable {
             everywhere.readsAllPartitions = true
             return try run(everywhere, reach: reach, admin: admin, onProgress: onProgress)
         }
-        found.strayTopics = strays(of: found.timelines, places)
+        (found.strayTopics, found.grownTopics) = strays(of: found.timelines, places)
         found.gaps = gaps(query, found)
         return found
     }
@@ -212,14 +214,25 @@ package struct TimelineSearch: Sendable {
         return all.filter { $0 == partition }
     }
 
-    /// The request topics in which some of the events that were found lie elsewhere than where was looked.
-    private func strays(of timelines: [EventTimeline], _ read: [Place]) -> [String] {
-        var strays: Set<String> = []
+    /// The request topics in which some of the events that were found lie elsewhere than where was looked, without and
+    /// with those in which a smaller number of partitions put them there.
+    private func strays(of timelines: [EventTimeline], _ read: [Place]) -> (strays: [String], grown: [String]) {
+        var strays: [String: Set<TopicPartition>] = [:]
+        var strangers: Set<String> = []
         for event in timelines {
-            guard let place = read.first(where: { $0.name == event.origin.topic }) else { continue }
-            if !place.partitions.contains(event.origin.partition) { strays.insert(place.name) }
+            let origin = event.origin
+            guard let place = read.first(where: { $0.name == origin.topic }),
+                !place.partitions.contains(origin.partition)
+            else { continue }
+            strays[place.name, default: []].insert(TopicPartition(topic: place.name, partition: origin.partition))
+            let mayLie = event.user.map {
+                KeyPartition.mayLie($0.utf8.span.bytes, in: origin.partition, count: place.partitionCount)
+            }
+            if mayLie != true { strangers.insert(place.name) }
         }
-        return strays.sorted()
+        // A former number of partitions puts all of a user's records into one.
+        let grown = strays.filter { $0.value.count == 1 && !strangers.contains($0.key) }.keys
+        return (Set(strays.keys).subtracting(grown).sorted(), grown.sorted())
     }
 }
 

@@ -66,6 +66,7 @@ struct DeadBrokersTests {
             fixture.backend.misbehave([])
             let named = Self.dead(fixture, living: 1)
             let sentence = try await worker.waitUntilNotReady("too-few-brokers", naming: named[0])
+            Night.note("after two brokers' death the worker is not ready", since: death)
             #expect(sentence.contains(named[1]) && sentence.contains(fixture.topic("notifications")))
             let metrics = try await worker.metrics()
             #expect(metrics["herald_ready"] == 0 && metrics["herald_brokers_reachable"] == 1)
@@ -132,6 +133,43 @@ struct DeadBrokersTests {
             try await fixture.kafka.revive(nodes: [3])
             _ = try await Self.wait(console, for: "that all is well again", Self.isPlain)
             #expect(try await ends() == 20, "led by others now")
+        }
+    }
+
+    @Test(
+        "Each of three brokers hangs in turn: it alone is said to be silent, and all is delivered",
+        .long("each of three brokers hangs for as long as a client goes on asking it"))
+    func frozen() async throws {
+        var plan = Fixture.Plan()
+        plan.cluster = .three
+        plan.partitions = 3
+        try await Fixture.run(plan) { fixture in
+            let worker = try await fixture.startWorker()
+            try await worker.waitUntilReady()
+            for node in 1...3 {
+                fixture.kafka.pause(node: node)
+                let pause = ContinuousClock.now
+                let name = String(fixture.bootstrapServers.split(separator: ",")[node - 1])
+                var (isNamed, pages) = (false, Set<String>())
+                while ContinuousClock.now - pause < .seconds(25) {
+                    let page = try await worker.page("/readyz").text
+                    if page.contains("brokers-unreachable") { pages.insert(page) }
+                    if !isNamed, page.contains("1 of 3 brokers does not answer (\(name))") {
+                        isNamed = true
+                        Night.note("after a broker's freeze the worker names it", since: pause)
+                    }
+                    try await Task.sleep(for: .milliseconds(250))
+                }
+                #expect(isNamed && pages.isEmpty, "node \(node): \(pages)")
+                fixture.kafka.resume(node: node)
+                try await worker.waitUntilReady()
+                let isOver = try await eventually(within: 2 * Patience.seconds) {
+                    try await !worker.page("/readyz").text.contains(name)
+                }
+                #expect(isOver)
+            }
+            try await fixture.publish(Batch.events(0..<20))
+            try await fixture.waitForResults(20, within: 60)
         }
     }
 

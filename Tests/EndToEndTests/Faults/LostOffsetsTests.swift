@@ -62,6 +62,23 @@ struct LostOffsetsTests {
         }
     }
 
+    @Test("A retry in a topic that has left retry.delays shows too that the offsets were lost")
+    func formerDelay() async throws {
+        var plan = Self.plan
+        plan.more += ["notifications.retry.2h"]
+        try await Fixture.run(plan) { fixture in
+            let first = try await fixture.startWorker()
+            try await fixture.publish(Batch.events(7..<8))
+            try await fixture.wait("it is retried") { fixture.retries.count == 1 }
+            first.terminate()
+            #expect(try await first.waitForExit() == 0)
+            try await Blocking.run { try fixture.kafka.admin().deleteGroup(fixture.name, timeout: Patience.timeout) }
+            let worker = try await fixture.startWorker(changing: ["retry.delays": "[2h]"])
+            _ = try await worker.waitUntilNotReady("offsets-missing", naming: "notifications/")
+            #expect(fixture.backend.calls.count == 1)
+        }
+    }
+
     @Test("Without an audit topic nothing is restored, and the command names the topic")
     func withoutAudit() async throws {
         var plan = Self.plan

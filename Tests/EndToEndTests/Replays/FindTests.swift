@@ -257,6 +257,23 @@ struct FindTests {
         }
     }
 
+    @Test("Where the topic had fewer partitions, that is said of older events, and no partitioner is blamed")
+    func grown() async throws {
+        try await Fixture.run(Self.plan()) { fixture in
+            _ = try await fixture.startWorker()
+            // The only partition, at first, had all users; of three it is not this one's.
+            let user = "ann"
+            var older = Publication(id: "older", user: user)
+            older.partition = 0
+            try await fixture.publish([older])
+            try await fixture.waitForResults(1)
+            let some = try await fixture.tool("find", "--user", user)
+            #expect(
+                some.output.contains("when \(fixture.topic("notifications")) had fewer partitions"), "\(some.output)")
+            #expect(!some.output.contains("another partitioner"), "\(some.output)")
+        }
+    }
+
     @Test("An event with a wrong key is not silently missed: unread parts are named, and the keys")
     func wrongKey() async throws {
         try await Fixture.run(Self.plan()) { fixture in

@@ -72,13 +72,15 @@ struct ReadinessTests {
         },
         Case(
             reason: .tooFewBrokers,
-            part: "Brokers 2 (b:9092), 3 do not answer, so 1 partition cannot be written or read (notifications/0): "
+            part:
+                "2 of 3 brokers do not answer (b:9092, number 3), so 1 partition cannot be written or read (notifications/0): "
         ) {
             $0.cluster.unusable = [Reports.partition]
             $0.cluster.unreadable = [Reports.partition]
             $0.cluster.silentBrokers = [
                 .init(id: 2, host: "b", port: 9_092), .init(id: 3, host: "", port: 0),
             ]
+            $0.cluster.brokerCount = 3
         },
         Case(reason: .tooFewBrokers, part: "so 2 partitions cannot be written, and 1 partition not read either (") {
             $0.cluster.unusable = [Reports.partition, Reports.retry]
@@ -93,7 +95,7 @@ struct ReadinessTests {
             $0.lanes[0].events = 7
             $0.lanes[0].outcomesWaitSince = now.advanced(by: .seconds(-31))
         },
-        Case(reason: .noProgress, part: "31 s, and 7 events in memory wait for it; broker 2 (b:9092) does not answer") {
+        Case(reason: .noProgress, part: "31 s, and 7 events in memory wait for it; 1 broker does not answer (b:9092)") {
             $0.lanes[0].events = 7
             $0.lanes[0].outcomesWaitSince = now.advanced(by: .seconds(-31))
             $0.cluster.silentBrokers = [.init(id: 2, host: "b", port: 9_092)]
@@ -138,7 +140,7 @@ struct ReadinessTests {
         Case(reason: .recordsRefused, part: "(no answer)") {
             $0.lanes[0].refusal = .init(since: now, text: "no answer", isSilence: true)
         },
-        Case(reason: .recordsRefused, part: "(no answer); broker 2 (b:9092) does not answer: look") {
+        Case(reason: .recordsRefused, part: "(no answer); 1 broker does not answer (b:9092): look") {
             // No leader has moved by then.
             $0.cluster.silentBrokers = [.init(id: 2, host: "b", port: 9_092)]
             $0.lanes[0].refusal = .init(
@@ -190,6 +192,51 @@ struct ReadinessTests {
         let text = String(decoding: page.body, as: UTF8.self)
         #expect(page.status == 503 && text.contains(finding.sentence))
         #expect(text.contains("\"since\": \"1970-01-01T00:00:00.000Z\""))
+    }
+
+    @Test("An outage with nothing to call is a warning: the next event ends it")
+    func idleOutage() {
+        func readiness(_ change: (inout WorkerReport) -> Void = { _ in }) -> Readiness {
+            let report = Reports.ready {
+                $0.lanes[0].outage = OutageReport(.breaker, status: 503)
+                $0.lanes[0].outageSince = WallTime(milliseconds: 0)
+                $0.cluster.ends = [Reports.partition: 90, Reports.retry: 3]
+                $0.cluster.endsAsOf = WallTime(milliseconds: 1)
+                change(&$0)
+            }
+            return Readiness(report, now: Self.now)
+        }
+        let idle = readiness()
+        #expect(idle.reasons == [] && idle.warnings.map(\.key) == ["outage-breaker"])
+        #expect(
+            idle.warnings.first?.what.hasSuffix("; nothing waits, and the next event tries whether it is over") == true)
+        #expect(idle.warnings.first?.since == WallTime(milliseconds: 0) && idle.warnings.first?.severity == .warn)
+        for held in [
+            readiness { $0.lanes[0].events = 1 }, readiness { $0.cluster.ends[Reports.retry] = 4 },
+            readiness { $0.cluster.ends[Reports.partition] = nil },
+            readiness { $0.cluster.endsAsOf = WallTime(milliseconds: 0) },
+        ] {
+            #expect(held.reasons.map(\.key) == ["outage-breaker"] && held.warnings == [])
+        }
+    }
+
+    @Test("A refusal without a topic ends with a commit of any lane since, and not before")
+    func refusalOver() {
+        func keys(refusedAt refused: Int64, committedAt committed: Int64?, topic: String? = nil) -> [String] {
+            let report = Reports.ready {
+                $0.lanes[0].refusal = .init(
+                    since: Self.now.advanced(by: .seconds(-60)), text: "NO", topic: topic,
+                    latest: Self.now.advanced(by: refused * .seconds(1)))
+                $0.lanes.append(Reports.ready().lanes[0])
+                $0.lanes[1].meter.lastCommitAt = committed.map { Self.now.advanced(by: $0 * .seconds(1)) }
+            }
+            return Readiness(report, now: Self.now).reasons.map(\.key)
+        }
+        #expect(keys(refusedAt: -5, committedAt: nil) == ["records-refused"])
+        #expect(keys(refusedAt: -5, committedAt: -6) == ["records-refused"])
+        #expect(keys(refusedAt: -5, committedAt: -1) == [])
+        #expect(
+            keys(refusedAt: -5, committedAt: -1, topic: "results") == ["records-refused"], "another topic was written")
     }
 
     @Test(
@@ -432,13 +479,23 @@ struct ReadinessTests {
             let report = Reports.ready {
                 $0.cluster.underReplicated = [Reports.partition, Reports.retry]
                 $0.cluster.silentBrokers = [.init(id: 2, host: "b", port: 9_092)]
+                $0.cluster.brokerCount = 3
                 change(&$0)
             }
             return String(decoding: StatusPage(report, now: Self.now).readyz.body, as: UTF8.self)
         }
         let warned = text()
         #expect(warned.contains(#""ready": true"#) && warned.contains("copies-missing"), "\(warned)")
-        #expect(warned.contains("Broker 2 (b:9092) does not answer, so 2 partitions have fewer copies"), "\(warned)")
+        #expect(
+            warned.contains("1 of 3 brokers does not answer (b:9092), so 2 partitions have fewer copies"), "\(warned)")
+        let leads = text {
+            $0.cluster.silentlyLed = [Reports.retry]
+            $0.cluster.silentlyCoordinated = [.groups, .transactions]
+        }
+        let duties =
+            "; it leads 1 partition (\(Reports.retry)) and coordinates the group and transactions of this worker: that "
+            + "waits until another broker takes over"
+        #expect(leads.contains(duties), "\(leads)")
         let few = text { $0.cluster.unusable = [Reports.partition] }
         #expect(few.contains("too-few-brokers") && !few.contains("copies-missing"), "\(few)")
     }

@@ -81,6 +81,8 @@ struct NotificationLedgerTests {
         for outcome in [Outcome.deadLettered, .delivered] { try ledger.add(result(7, "apns", outcome)) }
         let sums = account(ledger)
         #expect(sums.total.repeated == 1 && sums.total.settled == [.delivered: 1] && !sums.isBalanced)
+        #expect(sums.repeated == [.init(record: origin(7), pushService: "apns", source: nil)])
+        #expect(sums.sentences.first?.contains("notified again: \(origin(7)) (apns). ") == true, "\(sums.sentences)")
     }
 
     @Test("A replay is an event of its own, counted apart, which its own results settle")

@@ -36,6 +36,24 @@ struct ExplanationTests {
         #expect(found.commands.isEmpty)
     }
 
+    @Test("Two results of one publication are told of, one of a replay is not")
+    func repeated() throws {
+        let steps = [
+            Sample.published(), Sample.settled(1, "apns"), Sample.settled(9, "apns"), Sample.settled(2, "gcm"),
+        ]
+        let found = try explain(steps)
+        #expect(
+            found.text.contains(
+                "apns: it has 2 results (delivered at \(Sample.at(1).text), delivered at \(Sample.at(9).text)), so that it "
+                    + "may have been notified again, with the same idempotency key."))
+        #expect(!found.text.contains("gcm: it has"))
+        let replayed = try explain([
+            Sample.published(), Self.deadLettered(1, "apns"), Sample.replayed(2, 1, ["apns"]),
+            Sample.settled(3, "apns", replays: 1),
+        ])
+        #expect(!replayed.text.contains("results ("), "\(replayed.text)")
+    }
+
     @Test("A notification that a hub took is explained with the outcomes of its devices")
     func reported() throws {
         let taken = Sample.settled(1, "apns") { $0.backendID = "NH-1" }

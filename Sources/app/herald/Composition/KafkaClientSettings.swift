@@ -96,7 +96,12 @@ enum KafkaClientSettings {
     /// A worker's reader of opt-outs and recalls: it goes through millions when it begins.
     static func wordReader(_ settings: Settings) -> ClientProperties {
         resultsReader(settings) + [("enable.partition.eof", "true")]
-            + unset([("queued.min.messages", "100000"), ("queued.max.messages.kbytes", "16384")], settings)
+            + unset(
+                [
+                    ("queued.min.messages", "100000"), ("queued.max.messages.kbytes", "16384"),
+                    // A broker answers one request of a connection after the other: the question for the ends waits for a fetch.
+                    ("fetch.wait.max.ms", "100"),
+                ], settings)
     }
 
     /// The doctor's reader: an offset that a worker is just committing does not keep it waiting.

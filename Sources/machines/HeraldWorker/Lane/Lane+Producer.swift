@@ -85,7 +85,7 @@ extension Lane {
         refusal = .init(
             since: refusal?.since ?? now, text: error.words,
             remedy: error.kind == .forbidden ? permission.description : nil, topic: topic,
-            isSilence: error.kind == .unreachable)
+            isSilence: error.kind == .unreachable, latest: now)
     }
 
     private func noteRefusal(of id: ProductionID, _ error: KafkaError) {

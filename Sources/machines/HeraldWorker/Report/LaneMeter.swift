@@ -14,6 +14,8 @@ public struct LaneMeter: Sendable {
     public internal(set) var aborts = 0
     /// Commits of offsets that the broker took, in a transaction or not.
     public internal(set) var commits = 0
+    /// When the latest of them was acknowledged.
+    public internal(set) var lastCommitAt: MonotonicTime?
     /// Commits that failed; most are made again.
     public internal(set) var failedCommits = 0
     /// The number of times that the group assigned partitions to this lane.
@@ -72,6 +74,7 @@ public struct LaneMeter: Sendable {
             return
         }
         commits += 1
+        lastCommitAt = now
         if let began = transactionBegan {
             transactionDurations.observe(microseconds: (now.nanoseconds - began.nanoseconds) / 1_000)
         }

@@ -91,6 +91,8 @@ public struct LaneReport: Sendable {
         public var topic: String?
         /// Whether no broker answered, which is no refusal.
         package var isSilence = false
+        /// When it showed last; `nil` where it lasts until it is over.
+        package var latest: MonotonicTime?
     }
 
     /// Events that wait because a topic does not take a record of theirs, while it takes others.

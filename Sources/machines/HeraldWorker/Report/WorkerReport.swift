@@ -47,12 +47,24 @@ public struct WorkerReport: Sendable {
         return outages
     }
 
-    /// The same with what to do, and since when the first of the lanes has held for the reason.
+    /// The same with what to do, and since when the first of the lanes has held for the reason; a warning where there is
+    /// nothing to call, by which an outage would end.
     package var outageFindings: [Finding] {
         outages.map { outage in
-            let since = lanes.filter { $0.outage?.reason == outage.reason }.compactMap(\.outageSince).min()
-            return outage.reason.finding(status: outage.status, since: since)
+            let holding = lanes.filter { $0.outage?.reason == outage.reason }
+            var finding = outage.reason.finding(status: outage.status, since: holding.compactMap(\.outageSince).min())
+            if holding.allSatisfy(isIdle) {
+                finding.severity = .warn
+                finding.what += "; nothing waits, and the next event tries whether it is over"
+            }
+            return finding
         }
+    }
+
+    /// Whether a lane has nothing to call, now or later, as the brokers have said since it holds.
+    private func isIdle(_ lane: LaneReport) -> Bool {
+        guard let asOf = cluster.endsAsOf, let since = lane.outageSince, asOf > since else { return false }
+        return lane.events == 0 && lane.calls == 0 && lane.partitions.allSatisfy { cluster.lag(of: $0) == 0 }
     }
 
     /// The push services that lanes hold alone, each as the first of them does.
@@ -136,6 +148,12 @@ public struct ClusterReport: Sendable, Equatable {
     public var leaderless: [TopicPartition] = []
     /// Brokers with copies of Herald's partitions that did not answer the latest question.
     public var silentBrokers: [ClusterMetadata.Broker] = []
+    /// How many brokers the cluster has, silent ones included; 0 before that is known.
+    public var brokerCount = 0
+    /// Partitions that a silent broker leads.
+    public var silentlyLed: [TopicPartition] = []
+    /// Whether a silent broker coordinates the group, or transactions of the lanes.
+    public var silentlyCoordinated: [GroupObstacle.Topic] = []
     /// How the calls to push services went within the last minute.
     public var services = ServiceTroubles()
     /// Partitions that cannot be written because too few of their brokers answer.
@@ -152,6 +170,8 @@ public struct ClusterReport: Sendable, Equatable {
     public var faultyRecords: [FaultyRecords] = []
     /// The offset after the last of each partition, committed or not, as far as its leader ever said.
     public var ends: [TopicPartition: Int64] = [:]
+    /// When they were asked for last, of those of which all were told.
+    public var endsAsOf: WallTime?
     /// Up to where each can be read: its last stable offset.
     public var stableEnds: [TopicPartition: Int64] = [:]
     /// The transactions open for longer than a live publisher's.

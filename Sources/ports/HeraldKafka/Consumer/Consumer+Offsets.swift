@@ -163,6 +163,11 @@ public final class ConsumerQueries: Sendable {
         try offsets(of: partitions, at: -1, timeout: timeout)
     }
 
+    /// The names of all topics that there are and that this user may see.
+    package func topics(timeout: Milliseconds) throws(KafkaError) -> [String] {
+        try handle.metadata(of: nil, allTopics: true, timeout).topics.filter { $0.error == nil }.map(\.name)
+    }
+
     /// The partitions of a topic; throws the broker's error for a missing or forbidden one.
     public func partitions(of topic: String, timeout: Milliseconds) throws(KafkaError) -> [TopicPartition] {
         try description(of: topic, timeout: timeout)?.partitions

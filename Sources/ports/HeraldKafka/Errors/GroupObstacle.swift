@@ -68,3 +68,15 @@ extension GroupObstacle {
         }
     }
 }
+
+extension ClusterMetadata.Topic {
+    /// The broker that coordinates the group, or the transactions, of this name; `nil` while there is none.
+    ///
+    /// - Precondition: this is one of ``GroupObstacle/Topic``: brokers choose a partition by Java's hash of the name.
+    public func coordinator(of name: String) -> Int32? {
+        guard !partitions.isEmpty else { return nil }
+        let hash = name.utf16.reduce(Int32(0)) { $0 &* 31 &+ Int32($1) }
+        let partition = hash == .min ? 0 : abs(hash) % Int32(partitions.count)
+        return partitions.first { $0.id == partition }?.leader
+    }
+}

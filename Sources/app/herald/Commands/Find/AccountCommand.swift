@@ -14,7 +14,8 @@ enum AccountCommand: HeraldCommand {
     private static let until = CommandOption.optional(
         "until", .text("TIME"), "Events published before a moment; now if not given.")
     private static let limit = CommandOption.standard(
-        "limit", .wholeNumber(0...1_000_000), default: "1000", "Missing notifications that are named at most.")
+        "limit", .wholeNumber(0...1_000_000), default: "1000",
+        "Missing notifications that are named at most, and repeated ones.")
     private static let failIfMissing = CommandOption.flag(
         "fail-if-missing",
         "Exit with 1 when a notification is missing or lost, and with 3 when that cannot be said because not all could be read."

@@ -52,7 +52,7 @@ enum FindCommand: HeraldCommand {
             found.timelines.map(json), lines: Array(lines.joined(separator: [""])), to: console)
         console.remark(TopicsTool.counted(found.timelines.count, "event") + ".")
         if query.user != nil || found.timelines.isEmpty { run.sayLostRequests(query) }
-        if found.isNarrow, found.strayTopics.isEmpty {
+        if found.isNarrow, found.strayTopics.isEmpty, found.grownTopics.isEmpty {
             console.remark(
                 "Not read: the other partitions. Events with another key than the user may be there: --all-partitions.")
         }

@@ -75,6 +75,12 @@ struct TimelineRun {
                     + "that some may be missing here. --all-partitions finds them all; docs/PUBLISHING.md says how to "
                     + "publish them.")
         }
+        if !found.grownTopics.isEmpty {
+            console.remark(
+                "Events of this user are where the key of their user belonged when "
+                    + "\(found.grownTopics.joined(separator: ", ")) had fewer partitions: older records stay there when "
+                    + "partitions are added, so that some may be missing here. --all-partitions finds them all.")
+        }
         if found.isCut {
             console.remark("Only the newest \(query.limit) events of each partition are shown; see --limit.")
         }

@@ -41,7 +41,8 @@ struct EventSearch: Sendable {
             .init("hidden", .integer(found.timelines.count - shown.count)), .init("isCut", .bool(found.isCut)),
             .init("gaps", .words(found.gaps)), .init("tombstones", .integer(found.tombstoneCount)),
             .init("isNarrow", .bool(found.isNarrow)), .init("unread", .words(found.unread)),
-            .init("strayTopics", .words(found.strayTopics)), .init("lost", .text(lostRequests)),
+            .init("strayTopics", .words(found.strayTopics)), .init("grownTopics", .words(found.grownTopics)),
+            .init("lost", .text(lostRequests)),
         ]
         return JSONValue.object(members).safe
     }

@@ -88,8 +88,8 @@ function draw(results, query, chosen, app, answer) {
 }
 
 /** The number of events, and places that may hold others. */
-export function something({ events, isNarrow, strayTopics }) {
-  const others = isNarrow && strayTopics.length === 0
+export function something({ events, isNarrow, strayTopics, grownTopics }) {
+  const others = isNarrow && strayTopics.length + grownTopics.length === 0
     ? ' Not read: the other partitions. Events with another key than the user may be there: “Read all partitions”.' : '';
   return `${count(events.length)} ${events.length === 1 ? 'event' : 'events'}, the newest first.${others}`;
 }
@@ -109,6 +109,10 @@ export function remarks(answer) {
   if (answer.strayTopics.length > 0) {
     lines.push(`Events of this user are not where the key of their user belongs in ${answer.strayTopics.join(', ')}: their producer has `
       + 'another partitioner or key, so that some may be missing here. “Read all partitions” finds them all.');
+  }
+  if (answer.grownTopics.length > 0) {
+    lines.push(`Events of this user are where the key of their user belonged when ${answer.grownTopics.join(', ')} had fewer partitions: `
+      + 'older records stay there when partitions are added, so that some may be missing here. “Read all partitions” finds them all.');
   }
   if (answer.isCut || answer.hidden > 0) lines.push('Only the newest events are shown; the command shows more, and “Since” bounds them.');
   if (answer.lost) lines.push(answer.lost);

@@ -120,11 +120,11 @@ struct FindingClock: Sendable {
     /// Fills in since when they have been there; what was there at the first look has no known beginning.
     mutating func date(_ verdict: Verdict, now: WallTime) -> Verdict {
         if verdict.first.finding.severity != .unknown { firstLook = firstLook ?? now }
+        // As long as its entry of the last day goes on, its beginning stays.
+        entries = entries.filter { now.time(since: $0.value.seen) < VerdictLog.gap }
         var dated = verdict
         dated.first = date(verdict.first, now)
         dated.others = verdict.others.map { date($0, now) }
-        // As long as its entry of the last day goes on, its beginning stays.
-        entries = entries.filter { now.time(since: $0.value.seen) <= VerdictLog.patience }
         return dated
     }
 

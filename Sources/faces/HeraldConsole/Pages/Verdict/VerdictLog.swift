@@ -21,7 +21,9 @@ struct VerdictLog: Sendable {
         var mostWaiting: Int64?
     }
 
-    /// What comes back within so long has not ended.
+    /// What comes back sooner has not ended: it is one episode, with one beginning.
+    static let gap: Milliseconds = .seconds(30)
+    /// What begins or is done so long beside it, such as many that came late, belongs to it.
     static let patience: Milliseconds = .minutes(1)
     static let loss = FindingKey.recordsLost
     /// What is seen for less time is no entry: it is how one state turns into the next.
@@ -43,7 +45,7 @@ struct VerdictLog: Sendable {
             ($0.finding.severity == .bad || $0.finding.severity == .warn) && !$0.key.hasPrefix(Self.others)
         }
         for index in spans.indices where !spans[index].isOver {
-            spans[index].isOver = now.time(since: spans[index].to) > Self.patience
+            spans[index].isOver = now.time(since: spans[index].to) >= Self.gap
         }
         for index in spans.indices { spans[index].isPresent = false }
         let keys = Set(findings.map(\.key))

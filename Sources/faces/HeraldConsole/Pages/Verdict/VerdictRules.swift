@@ -36,8 +36,6 @@ struct VerdictRules {
     static let lagSeconds = 10.0
     /// A failure is no news any more after so long, when nothing waits for a retry.
     static let newsAge: Milliseconds = .seconds(10)
-    /// What waits was looked at long enough after an outage began.
-    private static let outagePatience: Milliseconds = .seconds(10)
     static let namesShown = 5
 
     let situation: Situation
@@ -49,7 +47,8 @@ struct VerdictRules {
         statuses = situation.workers.compactMap(\.status)
     }
 
-    private var isAnyReady: Bool { statuses.contains(where: \.isReady) }
+    /// Whether any delivers; in an outage that only the next event can end none is known to.
+    private var isAnyReady: Bool { statuses.contains { $0.isReady && !$0.warnings.contains(where: \.isOutage) } }
     var observation: GroupObservation? {
         if case .known(let observation) = situation.group { observation } else { nil }
     }
@@ -57,7 +56,7 @@ struct VerdictRules {
     private var isGroupEmpty: Bool { observation?.members.isEmpty == true }
     /// Whether nothing takes events at all, for a reason that is found elsewhere.
     private var isStandingStill: Bool { isInOutage || (isGroupEmpty && !isAnyReady) }
-    var isInOutage: Bool { statuses.contains { $0.reasons.contains(where: \.isOutage) } }
+    var isInOutage: Bool { statuses.contains { ($0.reasons + $0.warnings).contains(where: \.isOutage) } }
 
     /// Whether it is known why nothing becomes done: then partitions are not stuck by themselves, nor just afterwards.
     var isStandstillExplained: Bool {
@@ -139,8 +138,9 @@ struct VerdictRules {
     private func tell(_ finding: Finding) -> ToldFinding {
         func has(_ finding: Finding) -> (Finding) -> Bool { { $0.key == finding.key } }
         let kept = situation.workers.filter { $0.status?.reasons.contains(where: has(finding)) == true }
+        let idle = finding.isOutage ? statuses.count { $0.warnings.contains(where: has(finding)) } : 0
         var told = ToldFinding(finding, waiting: waiting)
-        if !kept.isEmpty, kept.count < statuses.count {
+        if !kept.isEmpty, kept.count + idle < statuses.count {
             // Where none delivers, it is no better because others are kept from it by something else.
             if isAnyReady { told.finding.severity = .warn }
             let count = isAnyReady ? "\(kept.count) of \(statuses.count) workers (\(names(kept)))" : names(kept)
@@ -148,13 +148,6 @@ struct VerdictRules {
         }
         let since = statuses.flatMap { $0.reasons + $0.warnings }.filter(has(finding)).compactMap(\.since).min()
         told.finding.since = since.flatMap { $0 <= situation.now ? $0 : nil }
-        // Only a call can end it, and there is none to make: what was to be called is cancelled, expired or resolved.
-        if finding.isOutage, kept.count == statuses.count, let observation, let since = told.finding.since,
-            observation.at.time(since: since) >= Self.outagePatience, observation.waiting + observation.retrying == 0
-        {
-            told.finding.severity = .warn
-            told.finding.what += "; nothing waits, and the next call shows whether it is over"
-        }
         return told
     }
 

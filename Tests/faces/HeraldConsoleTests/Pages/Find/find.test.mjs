@@ -27,12 +27,14 @@ table('An event is called after its id, or its place', title, [
   [{ origin: 'n/0/3' }, 'n/0/3'], [{ origin: 'n/0/3', source: 'shop' }, 'n/0/3 by shop'],
 ]);
 
-const complete = { unread: [], strayTopics: [], isCut: false, hidden: 0, state: 'done' };
+const complete = { unread: [], strayTopics: [], grownTopics: [], isCut: false, hidden: 0, state: 'done' };
 table('An incomplete answer explains why', (more) => remarks({ ...complete, ...more }), [
   [{}, []],
   [{ unread: ['the results (no access)', 'the audit'] }, ['Not read: the results (no access).', 'Not read: the audit.']],
   [{ strayTopics: ['a', 'b'] }, ['Events of this user are not where the key of their user belongs in a, b: their producer has another partitioner or key, '
     + 'so that some may be missing here. “Read all partitions” finds them all.']],
+  [{ grownTopics: ['a'] }, ['Events of this user are where the key of their user belonged when a had fewer partitions: older records stay there when '
+    + 'partitions are added, so that some may be missing here. “Read all partitions” finds them all.']],
   [{ isCut: true }, ['Only the newest events are shown; the command shows more, and “Since” bounds them.']],
   [{ hidden: 3 }, ['Only the newest events are shown; the command shows more, and “Since” bounds them.']],
   [{ lost: '7 requests were deleted.' }, ['7 requests were deleted.']],
@@ -41,10 +43,11 @@ table('An incomplete answer explains why', (more) => remarks({ ...complete, ...m
 
 const others = 'Not read: the other partitions. Events with another key than the user may be there: “Read all partitions”.';
 table('A result from one partition may be incomplete', something, [
-  [{ events: [1, 2], isNarrow: false, strayTopics: [] }, '2 events, the newest first.'],
-  [{ events: [1], isNarrow: true, strayTopics: [] }, `1 event, the newest first. ${others}`],
+  [{ events: [1, 2], isNarrow: false, strayTopics: [], grownTopics: [] }, '2 events, the newest first.'],
+  [{ events: [1], isNarrow: true, strayTopics: [], grownTopics: [] }, `1 event, the newest first. ${others}`],
   // A remark explains more.
-  [{ events: [1], isNarrow: true, strayTopics: ['n'] }, '1 event, the newest first.'],
+  [{ events: [1], isNarrow: true, strayTopics: ['n'], grownTopics: [] }, '1 event, the newest first.'],
+  [{ events: [1], isNarrow: true, strayTopics: [], grownTopics: ['n'] }, '1 event, the newest first.'],
 ]);
 
 const absent = { gaps: [], unread: [], tombstones: 0 };

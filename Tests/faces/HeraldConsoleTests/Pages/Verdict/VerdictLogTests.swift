@@ -41,7 +41,7 @@ struct VerdictLogTests {
     func skippedLoss() {
         var log = VerdictLog()
         let lost = Verdict(first: Self.told(FindingKey.recordsLost.rawValue, .bad, "Records are lost"))
-        for second in [0, 30] as [Int64] { log.note(lost, now: Self.at(second)) }
+        for second in [0, 29] as [Int64] { log.note(lost, now: Self.at(second)) }
         let skips = [-7_200, 33].map { SkippedLoss(at: Self.at($0), by: "ann@ops", count: 79) }
         let spans = log.told(besides: skips)
         #expect(spans.count == 2 && log.told.count == 1)
@@ -66,16 +66,16 @@ struct VerdictLogTests {
         #expect(log.told.map(\.isPresent) == [true] && log.told[0].json(nil)["to"] == .null)
     }
 
-    @Test("treat a fault that returns within a minute as the same one, a later one as another")
+    @Test("treat a fault that returns within half a minute as the same one, a later one as another")
     func gaps() {
         var log = VerdictLog()
-        for second in [0, 30, 85, 200, 206] as [Int64] {
+        for second in [0, 25, 50, 200, 206] as [Int64] {
             log.note(Self.outage(1), now: Self.at(second))
             log.note(Self.good, now: Self.at(second + 2))
         }
         for second in [290, 300] as [Int64] { log.note(Self.good, now: Self.at(second)) }
         #expect(log.told.map(\.from) == [Self.at(0), Self.at(200)])
-        #expect(log.told.map(\.to) == [Self.at(85), Self.at(206)] && log.told.allSatisfy(\.isOver))
+        #expect(log.told.map(\.to) == [Self.at(50), Self.at(206)] && log.told.allSatisfy(\.isOver))
     }
 
     @Test("leave out faults seen for less than five seconds, whatever their claimed age")
@@ -94,12 +94,16 @@ struct VerdictLogTests {
             Verdict(first: Self.told("stuck", severity, "6 partitions are stuck", since: Self.at(since)))
         }
         var log = VerdictLog()
-        for second in [0, 40, 90] as [Int64] { log.note(Self.outage(5, since: Self.at(-2)), now: Self.at(second)) }
+        for second in stride(from: Int64(0), through: 90, by: 15) {
+            log.note(Self.outage(5, since: Self.at(-2)), now: Self.at(second))
+        }
         for second in stride(from: Int64(92), through: 300, by: 2) { log.note(stuck(-1), now: Self.at(second)) }
         #expect(log.told.map(\.title) == ["Outage"] && log.told.map(\.to) == [Self.at(300)])
 
         var other = VerdictLog()
-        for second in [0, 40, 90] as [Int64] { other.note(Self.outage(5, since: Self.at(-2)), now: Self.at(second)) }
+        for second in stride(from: Int64(0), through: 90, by: 15) {
+            other.note(Self.outage(5, since: Self.at(-2)), now: Self.at(second))
+        }
         for second in [92, 100] as [Int64] { other.note(stuck(60), now: Self.at(second)) }
         #expect(other.told.map(\.title) == ["Outage", "6 partitions are stuck"])
         // Both at once are two.

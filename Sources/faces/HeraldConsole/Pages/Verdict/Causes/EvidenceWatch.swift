@@ -63,10 +63,11 @@ final class EvidenceWatch: ClusterWatch {
     }
 
     private func partitions(_ reader: TopicReader) -> [TopicPartition] {
-        ([plan.search.topics.results] + plan.search.delays.map(plan.search.topics.retryTopic)).flatMap { topic in
-            let found = try? reader.consumer.queries.partitions(
-                of: topic, timeout: Self.questionTimeout)
-            return found ?? []
+        let (topics, queries) = (plan.search.topics, reader.consumer.queries)
+        let existing = (try? queries.topics(timeout: Self.questionTimeout)) ?? []
+        let retries = topics.delays(plan.search.delays, among: existing).map(topics.retryTopic)
+        return ([topics.results] + retries).flatMap { topic in
+            (try? queries.partitions(of: topic, timeout: Self.questionTimeout)) ?? []
         }
     }
 
