@@ -404,6 +404,10 @@ package struct SettingsTable: SettingsDeclarations {
             "preferences.maxLag", .duration(.seconds(2)...(.seconds(3_600))), default: "5s",
             "The age of what a worker knows of opt-outs and recalls beyond which it holds promotional events; it asks "
                 + "each second.")
+        package let forgetKeyFile = Setting(
+            "preferences.forgetKeyFile", optional: .file,
+            "A file with a secret of 16 bytes at least, the same for workers, commands and console, with which forget keeps "
+                + "a user's opt-out under a keyed hash in place of the name; without it nothing is kept.")
     }
 
     package struct Log: SettingsDeclarations {

@@ -18,14 +18,16 @@ extension Engine {
         let ofTopic = configuration.classes.indices.contains(topic) ? configuration.classes[topic] : .transactional
         let seed = configuration.hashSeed
         let (source, user) = (events[slot].sourceHash, events[slot].userHash)
-        let (identity, own) = withSlot(slot) { slot in
+        let lastWord = configuration.lastWord
+        let (identity, kept, own) = withSlot(slot) { slot in
             (
                 LastWord.identity(
                     id: slot.event.bytes(of: slot.event.id, value: value), source: source, user: user, seed: seed),
+                lastWord?.keptHash(of: slot.event.bytes(of: slot.event.user, value: value)) ?? 0,
                 slot.event.eventClass
             )
         }
-        events.setLastWord(slot, identity: identity, max(ofTopic, own ?? .transactional))
+        events.setLastWord(slot, identity: identity, kept: kept, max(ofTopic, own ?? .transactional))
     }
 
     /// Ends the next call by the user's word or a recall, or holds it while it is not known what the user has said last.
@@ -41,7 +43,9 @@ extension Engine {
         // Before the word is looked up: a word that is applied in between must not be missed by a call that it makes due.
         let isHeld = isHeldForLastWord(slot, now: now)
         let suppression = lastWord.suppression(
-            identity: events[slot].recallIdentity, user: events[slot].userHash, source: events[slot].sourceHash,
+            identity: events[slot].recallIdentity,
+            user: lastWord.wordHash(user: events[slot].userHash, kept: events[slot].keptHash),
+            source: events[slot].sourceHash,
             campaign: events[slot].campaign, of: events[slot].eventClass, to: service)
         if let suppression {
             decide(slot, service, .suppressed(suppression), now: now)
