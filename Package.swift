@@ -144,7 +144,7 @@ let package = Package(
         module(
             "machines", "HeraldTools",
             [
-                "HeraldBytes", "HeraldCore", "HeraldDriver", "HeraldEvents", "HeraldHTTP", "HeraldKafka",
+                "CSSL", "HeraldBytes", "HeraldCore", "HeraldDriver", "HeraldEvents", "HeraldHTTP", "HeraldKafka",
                 "HeraldKernel",
                 "HeraldText", "HeraldThreads", "HeraldTime",
             ]),

@@ -415,6 +415,10 @@ package struct SettingsTable: SettingsDeclarations {
             "preferences.spread", .duration(.zero...(.seconds(6 * 3_600))), default: "10m",
             "The time after the end of quiet hours over which the events that waited leave, each user at a moment of its "
                 + "own.")
+        package let forgetKeyFile = Setting(
+            "preferences.forgetKeyFile", optional: .file,
+            "A file with a secret of 16 bytes at least, the same for workers, commands and console, with which forget keeps "
+                + "a user's opt-out under a keyed hash in place of the name; without it nothing is kept.")
     }
 
     package struct Log: SettingsDeclarations {

@@ -69,7 +69,11 @@ struct UsedSettings: Sendable, ExpressibleByArrayLiteral {
 
     /// The settings of the console, for display and changes.
     static let console: Self =
-        ["console", "retry", "limits.eventBytes", "backend.statuses", "preferences.enabled"] + waiting + cluster
+        [
+            "console", "retry", "limits.eventBytes", "backend.statuses", "preferences.enabled",
+            "preferences.forgetKeyFile",
+        ]
+        + waiting + cluster
         + allTopics + pushServices
         + contentReach
 

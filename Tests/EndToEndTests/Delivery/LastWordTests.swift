@@ -293,6 +293,36 @@ struct LastWordTests {
         }
     }
 
+    @Test("With a secret forget keeps the opt-out without the user's name, until the user says something else")
+    func keeping() async throws {
+        try await Fixture.run(Self.plan()) { fixture in
+            let secret = fixture.directory.appending(path: "forget-key")
+            try "a secret of enough bytes\n".write(to: secret, atomically: true, encoding: .utf8)
+            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: secret.path)
+            let settings = Self.names(fixture).merging(["preferences.forgetKeyFile": secret.path]) { $1 }
+            func run(_ words: String...) async throws -> String {
+                let tool = try fixture.startTool(["preferences"] + words, changing: settings)
+                #expect(try await tool.waitForExit(within: 120) == 0, "\(words): \(tool.output)")
+                return tool.output
+            }
+            _ = try await run("set", "user-0", "--opt-out", "promotional")
+            #expect(try await run("forget", "user-0", "--yes").contains("is kept without the name"))
+            #expect(try await run("show", "user-0").contains("promotional (kept of a forgotten user"))
+            try await fixture.catchUp()
+            let records = fixture.records("notifications.preferences")
+            #expect(records.map { $0.keyText == "user-0" } == [true, false, true])
+            #expect(records[1].keyText?.hasPrefix("hash:") == true && records[2].value == nil)
+            _ = try await fixture.startWorker(changing: settings)
+            try await fixture.publish(Self.promotional(0..<2))
+            try await fixture.waitForResults(2)
+            #expect(try Self.outcomes(fixture) == ["p0": "suppressed", "p1": "delivered"])
+            #expect(try await run("set", "user-0", "--opt-out", "none").contains("was   promotional"))
+            try await fixture.publish([Self.again(0)])
+            try await fixture.waitForResults(3)
+            #expect(try Self.outcomes(fixture)["again-0"] == "delivered")
+        }
+    }
+
     @Test("In the console operators alone see and change what a user does not want; a recall says what is left to it")
     func console() async throws {
         try await Fixture.run(Self.plan()) { fixture in

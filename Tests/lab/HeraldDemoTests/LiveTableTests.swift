@@ -41,7 +41,7 @@ struct LiveTableTests {
         #expect(lines[2] == "alice    Your parcel is here     apns  ✓ delivered                            1")
         #expect(lines[3] == "                                 gcm   ✓ delivered                            1")
         #expect(lines[4] == "nina     CloudEvent as JSON      gcm   → answered 503                         1")
-        #expect(lines[5] == "bob      Has opted out of ads    gcm   – suppressed")
+        #expect(lines[5] == "bob      Has opted out of ads    gcm   – suppressed: opted-out")
         #expect(lines[7] == "                                 gcm   ↻ retry.3s, due in 2.3 s")
         #expect(lines.contains("josé     No tag holds this user  apns  ✗ dead letter: invalid"))
         #expect(lines.last == "7 delivered · 4 dead-lettered · 1 expired · 1 suppressed · 5 under way  a hint")

@@ -91,8 +91,11 @@ extension Settings {
     private func lastWord(seed: UInt64) throws -> LastWordConfiguration? {
         guard preferences.enabled else { return nil }
         let (services, maxLag) = (try pushServices(), Milliseconds(preferences.maxLag))
+        let kept = try keptNames()
+        let keptName = kept.map { names -> @Sendable (RawSpan) -> [UInt8] in { names.key(of: $0) } }
         return LastWordConfiguration(
-            table: LastWord(hashSeed: seed, pushServices: services, maxLag: maxLag, rules: try quietRules()),
+            table: LastWord(
+                hashSeed: seed, pushServices: services, maxLag: maxLag, rules: try quietRules(), keptName: keptName),
             maxLag: maxLag,
             pushServices: services, preferencesTopic: topics.preferences, recallsTopic: topics.recalls,
             readerProperties: KafkaClientSettings.wordReader(self))

@@ -29,7 +29,7 @@ struct StateWords {
             case .deadLettered:
                 (words, note, style) = ("✗ dead letter: \(result.reason?.rawValue ?? "")", status, .red)
             case .suppressed:
-                (words, note, style) = ("– suppressed", result.detail.map { ": \($0)" } ?? "", .dim)
+                (words, note, style) = ("– suppressed: \(result.suppression?.rawValue ?? "")", "", .dim)
             case .expired, .cancelled, .duplicate:
                 (words, note, style) = ("✗ \(result.outcome.rawValue)", status, .red)
             }

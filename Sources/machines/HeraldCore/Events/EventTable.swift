@@ -243,8 +243,9 @@ extension EventTable {
     }
 
     /// Notes what recalls the event, and its class.
-    mutating func setLastWord(_ slot: Int32, identity: UInt64, _ eventClass: EventClass) {
+    mutating func setLastWord(_ slot: Int32, identity: UInt64, kept: UInt64, _ eventClass: EventClass) {
         slots[Int(slot)].recallIdentity = identity
+        slots[Int(slot)].keptHash = kept
         slots[Int(slot)].eventClass = eventClass
     }
 

@@ -89,6 +89,8 @@ public struct Slot: Sendable {
     var campaign: UInt64 = 0
     /// Its identity to those who recall it; 0 while nobody asks for last words.
     var recallIdentity: UInt64 = 0
+    /// By which a word of its user is found that outlived the user's erasure; 0 while nothing is kept.
+    var keptHash: UInt64 = 0
     /// Its class: the stricter of its topic's and its own.
     var eventClass = EventClass.transactional
     /// The zone that it names for its user's quiet hours.

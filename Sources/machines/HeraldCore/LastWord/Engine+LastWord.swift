@@ -19,15 +19,17 @@ extension Engine {
         let ofTopic = configuration.classes.indices.contains(topic) ? configuration.classes[topic] : .transactional
         let seed = configuration.hashSeed
         let (source, user) = (events[slot].sourceHash, events[slot].userHash)
-        let (identity, own) = withSlot(slot) { slot in
+        let lastWord = configuration.lastWord
+        let (identity, kept, own) = withSlot(slot) { slot in
             (
                 LastWord.identity(
                     id: slot.event.bytes(of: slot.event.id, value: value), source: source, user: user, seed: seed),
+                lastWord?.keptHash(of: slot.event.bytes(of: slot.event.user, value: value)) ?? 0,
                 slot.event.eventClass
             )
         }
         let eventClass = max(ofTopic, own ?? .transactional)
-        events.setLastWord(slot, identity: identity, eventClass)
+        events.setLastWord(slot, identity: identity, kept: kept, eventClass)
         if eventClass == .promotional, let rules = configuration.lastWord?.rules {
             let (zone, shift) = withSlot(slot) { slot in
                 let zone = slot.event.zone
@@ -53,7 +55,9 @@ extension Engine {
         // Before the word is looked up: a word that is applied in between must not be missed by a call that it makes due.
         let isHeld = isHeldForLastWord(slot, now: now)
         let said = lastWord.said(
-            identity: events[slot].recallIdentity, user: events[slot].userHash, source: events[slot].sourceHash,
+            identity: events[slot].recallIdentity,
+            user: lastWord.wordHash(user: events[slot].userHash, kept: events[slot].keptHash),
+            source: events[slot].sourceHash,
             campaign: events[slot].campaign, of: events[slot].eventClass, to: service)
         if case .suppressed(let suppression)? = said {
             decide(slot, service, .suppressed(suppression), now: now)

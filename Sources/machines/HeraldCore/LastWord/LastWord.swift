@@ -14,6 +14,8 @@ public final class LastWord: Sendable {
     private let names: PushServices
     private let maxLag: Milliseconds
     let rules: QuietRules
+    private let keptName: (@Sendable (_ user: RawSpan) -> [UInt8])?
+    private let keepsWords = Atomic(false)
     private let words = WordTable()
     private let recalled = WordTable()
     private let remainders = Interned<Remainder>()
@@ -33,10 +35,13 @@ public final class LastWord: Sendable {
     ///   - pushServices: Those of the engines' decoder; a word about another one is kept, and concerns nobody.
     ///   - maxLag: The age of the table from which promotional events wait.
     ///   - rules: How quiet hours are read.
+    ///   - keptName: The name under which the opt-out of a forgotten user is kept; `nil` when nothing is.
     public init(
-        hashSeed: UInt64, pushServices: PushServices, maxLag: Milliseconds, rules: QuietRules = QuietRules()
+        hashSeed: UInt64, pushServices: PushServices, maxLag: Milliseconds, rules: QuietRules = QuietRules(),
+        keptName: (@Sendable (_ user: RawSpan) -> [UInt8])? = nil
     ) {
         self.rules = rules
+        self.keptName = keptName
         seed = hashSeed
         names = pushServices
         self.maxLag = maxLag
@@ -44,9 +49,25 @@ public final class LastWord: Sendable {
 
     // MARK: The follower's thread alone
 
-    /// Sets a user's word; `nil` forgets it, with the quiet hours.
+    /// Sets a user's word; `nil` forgets it, with the quiet hours, and then what is kept of it counts.
     public func set(_ optOut: OptOut?, quiet: QuietHours? = nil, of user: RawSpan) {
-        words.set(optOut.map { packed(parts($0, quiet)) } ?? 0, of: ByteHash.hash(user, seed: seed))
+        let word = optOut.map { packed(parts($0, quiet)) } ?? 0
+        // Who comes back and wants everything has said so: what is kept does not count against it.
+        let kept = word == 0 ? keptWord(of: user) : 0
+        let present = kept == 0 ? word : (optOut == nil ? kept & ~Word.generation : Word.isThere) | generation
+        words.set(present, of: ByteHash.hash(user, seed: seed))
+    }
+
+    /// Sets what is kept of a forgotten user's word, by its name.
+    public func keep(_ optOut: OptOut?, under name: RawSpan) {
+        keepsWords.store(true, ordering: .releasing)
+        words.set(optOut.map { packed(parts($0, nil)) } ?? 0, of: ByteHash.hash(name, seed: seed))
+    }
+
+    private func keptWord(of user: RawSpan) -> UInt64 {
+        guard let keptName, keepsWords.load(ordering: .relaxed) else { return 0 }
+        let name = keptName(user)
+        return words[ByteHash.hash(name.span.bytes, seed: seed)]
     }
 
     /// Takes a record that is broken: what was understood of it is added to the user's former word.
@@ -55,7 +76,8 @@ public final class LastWord: Sendable {
     /// is not remembered. Quiet hours stay as they were.
     public func refuse(_ understood: OptOut, of user: RawSpan) {
         let hash = ByteHash.hash(user, seed: seed)
-        let former = Word(rawValue: words[hash])
+        let own = words[hash]
+        let former = Word(rawValue: own == 0 ? keptWord(of: user) : own)
         var parts = parts(understood, nil)
         if former.rawValue == 0 { parts.flags |= Word.promotional }
         parts.flags |= former.rawValue & (Word.all | Word.promotional)
@@ -166,6 +188,19 @@ extension LastWord {
         /// It is not to be made in these hours.
         case quiet(QuietWindow)
     }
+
+    /// The hash by which the kept word of a user is found; 0 while nothing is kept.
+    func keptHash(of user: RawSpan) -> UInt64 {
+        guard let keptName else { return 0 }
+        // Before the topics are read it is not known whether anything is.
+        guard keepsWords.load(ordering: .acquiring) || currentAsOf == nil else { return 0 }
+        let name = keptName(user)
+        return ByteHash.hash(name.span.bytes, seed: seed)
+    }
+
+    /// The hash by which a user's word is found: the user's own, and without a word of that what was kept.
+    @inline(__always)
+    func wordHash(user: UInt64, kept: UInt64) -> UInt64 { kept != 0 && words[user] == 0 ? kept : user }
 
     private func recall(_ hash: UInt64) -> UInt32? {
         let word = recalled[hash]

@@ -14,11 +14,14 @@ package struct LastWordContext: Sendable {
     package var writerProperties: ClientProperties
     /// Who runs this: a user and a machine.
     package var operatorName: String
+    /// The names under which opt-outs outlive their users' erasure; `nil` when nothing is kept.
+    package let kept: KeptNames?
 
     package init(
         topics: Topics, pushServices: PushServices, readerProperties: ClientProperties,
-        writerProperties: ClientProperties, operatorName: String
+        writerProperties: ClientProperties, operatorName: String, kept: KeptNames? = nil
     ) {
+        self.kept = kept
         self.topics = topics
         self.pushServices = pushServices
         self.readerProperties = readerProperties
@@ -31,6 +34,8 @@ package struct LastWordContext: Sendable {
         package var preference: Preference
         /// What is wrong with the record, as a continuation of "the record"; `nil` for a sound one.
         package var problem: String?
+        /// Whether the user was forgotten, and this is what was kept.
+        package var isKept = false
     }
 
     /// The partitions of a topic, which has to be there.
@@ -54,11 +59,11 @@ package struct LastWordContext: Sendable {
     package func word(
         of user: String, reach: ClusterReach, admin: Admin, onProgress: (Int64, Int64) -> Bool
     ) throws -> Entry? {
-        let value = try value(of: Array(user.utf8), in: topics.preferences, reach, admin, onProgress)
-        return value.map { value in
-            let (preference, problem) = Preference.reading(value.span.bytes, pushServices: pushServices)
-            return Entry(preference: preference, problem: problem)
-        }
+        let keys = [Array(user.utf8)] + (kept.map { [$0.key(of: user.utf8.span.bytes)] } ?? [])
+        let values = try values(of: keys, in: topics.preferences, reach, admin, onProgress)
+        guard let key = keys.first(where: { values[$0] != nil }), let value = values[key] else { return nil }
+        let (preference, problem) = Preference.reading(value.span.bytes, pushServices: pushServices)
+        return Entry(preference: preference, problem: problem, isKept: key != keys[0])
     }
 
     /// Finds out whether something is recalled: reads the whole topic.
@@ -67,27 +72,28 @@ package struct LastWordContext: Sendable {
     package func recall(
         of subject: Recall.Subject, reach: ClusterReach, admin: Admin, onProgress: (Int64, Int64) -> Bool
     ) throws -> Recall? {
-        try value(of: subject.key, in: topics.recalls, reach, admin, onProgress)
+        try values(of: [subject.key], in: topics.recalls, reach, admin, onProgress)[subject.key]
             .map { Recall.reading($0.span.bytes).recall }
     }
 
-    /// The newest value of a key; `nil` without one.
-    private func value(
-        of key: [UInt8], in topic: String, _ reach: ClusterReach, _ admin: Admin, _ onProgress: (Int64, Int64) -> Bool
-    ) throws -> [UInt8]? {
+    /// The newest values of some keys.
+    private func values(
+        of keys: [[UInt8]], in topic: String, _ reach: ClusterReach, _ admin: Admin,
+        _ onProgress: (Int64, Int64) -> Bool
+    ) throws -> [[UInt8]: [UInt8]] {
         let partitions = try partitions(of: topic, isWriting: false, reach: reach, admin: admin)
         let reader = try TopicReader(properties: readerProperties, topic: topic, partitions: partitions)
         defer { reader.close() }
-        var value: [UInt8]?
+        var values: [[UInt8]: [UInt8]] = [:]
         let isWhole = try reader.catchUp(to: .written, onProgress: onProgress) { message in
             message.withKey { found in
-                guard let found, found.hasSameBytes(as: key.span.bytes) else { return }
-                value = message.valueCopy
+                guard let found, let key = keys.first(where: { found.hasSameBytes(as: $0.span.bytes) }) else { return }
+                values[key] = message.valueCopy
             }
         }
         // An older value must not stand for the newest.
         guard isWhole else { throw ToolFailure("the reading of \(topic) was ended before its end") }
-        return value
+        return values
     }
 
     /// Writes what a user wants from now on, and returns when the brokers have it.
@@ -114,7 +120,26 @@ package struct LastWordContext: Sendable {
     }
 
     /// Deletes a user's record, and returns when the brokers have that; the audit does not name the user.
-    package func forget(_ user: String, reason: String?) throws {
+    ///
+    /// With a secret the opt-out is kept before, without the user's name.
+    ///
+    /// - Parameter former: what stands there.
+    package func forget(_ user: String, _ former: Entry?, reason: String?) throws {
+        // What was kept of an earlier time stays; another word has taken its place.
+        if let kept, let former, !former.isKept {
+            var optOut = former.preference.optOut
+            // A broken record has held back at least that.
+            if former.problem != nil { optOut.isOfPromotional = true }
+            let value = optOut.isEmpty ? nil : Preference(optOut).encoded()
+            let key = kept.key(of: user.utf8.span.bytes)
+            do throws(KafkaError) {
+                let record = OutgoingRecord(topic: topics.preferences, key: key, value: value)
+                if let error = try PlainWriter.write([record], properties: writerProperties)[0] { throw error }
+            } catch {
+                throw ToolFailure(
+                    "the record stays as it is", error, allow: KafkaPermission(.write, on: .topic(topics.preferences)))
+            }
+        }
         let entry = audit("preferences.forget", reason: reason, at: SystemClock.wall().text)
         try write(
             to: topics.preferences, key: Array(user.utf8), value: nil, entry,
@@ -137,6 +162,7 @@ package struct LastWordContext: Sendable {
         guard let entry else { return "nothing (the user gets everything)" }
         let quiet = entry.preference.quiet.map { "; quiet \($0.text)" } ?? ""
         return entry.preference.optOut.words + quiet + (entry.problem.map { " (the record \($0))" } ?? "")
+            + (entry.isKept ? " (kept of a forgotten user, without the name)" : "")
     }
 
     /// Writes one record and the audit's, and returns when the brokers have both.

@@ -23,11 +23,16 @@ package struct WordKeeper {
     ///   in.
     package mutating func takePreference(key: RawSpan?, value: RawSpan?) -> String? {
         guard let key, key.byteCount > 0 else { return Self.keyless }
+        let isKept = Preference.isKept(under: key)
         guard let value else {
-            table.set(nil, of: key)
+            if isKept { table.keep(nil, under: key) } else { table.set(nil, of: key) }
             return nil
         }
         let reading = reader.read(value)
+        if isKept, reading.isSound {
+            table.keep(reading.optOut, under: key)
+            return nil
+        }
         if reading.isSound {
             table.set(reading.optOut, quiet: reading.quiet, of: key)
         } else {

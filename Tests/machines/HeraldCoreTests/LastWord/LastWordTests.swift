@@ -57,6 +57,51 @@ struct LastWordTests {
         #expect(suppression("bob", .transactional) == nil)
     }
 
+    private static func kept(_ user: RawSpan) -> [UInt8] {
+        Array("kept-".utf8) + user.withUnsafeBytes { $0.reversed() }
+    }
+
+    private func suppression(_ word: LastWord, _ user: String, kept: UInt64) -> Suppression? {
+        let own = ByteHash.hash(user.utf8.span.bytes, seed: 3)
+        return word.suppression(
+            identity: 1, user: word.wordHash(user: own, kept: kept), source: 0, campaign: 0, of: .promotional, to: 0)
+    }
+
+    @Test("has what was kept of a forgotten user, until the user says something else")
+    func keeping() {
+        let word = LastWord(
+            hashSeed: 3, pushServices: .standard, maxLag: .seconds(5), keptName: { Self.kept($0) })
+        let ann = "ann".utf8.span.bytes
+        let promotional = optOut { $0.isOfPromotional = true }
+        word.noteCurrent(asOf: MonotonicTime(nanoseconds: 1))
+        #expect(word.keptHash(of: ann) == 0, "while nothing is kept no event pays for it")
+        word.set(promotional, of: ann)
+        // As an event has it that was taken in before.
+        let before = word.keptHash(of: ann)
+        let name = Self.kept(ann)
+        word.keep(promotional, under: name.span.bytes)
+        word.set(nil, of: ann)
+        #expect(suppression(word, "ann", kept: before) == .optedOut(.promotional))
+        // As after a restart, when compaction has removed the tombstone.
+        let restarted = LastWord(
+            hashSeed: 3, pushServices: .standard, maxLag: .seconds(5), keptName: { Self.kept($0) })
+        #expect(restarted.keptHash(of: ann) != 0, "before the topics are read anything may be kept")
+        restarted.keep(promotional, under: name.span.bytes)
+        let kept = restarted.keptHash(of: ann)
+        #expect(suppression(restarted, "ann", kept: kept) == .optedOut(.promotional))
+        #expect(suppression(restarted, "bob", kept: restarted.keptHash(of: "bob".utf8.span.bytes)) == nil)
+        restarted.set(OptOut(), of: ann)
+        #expect(suppression(restarted, "ann", kept: kept) == nil, "who comes back and wants everything has said so")
+        restarted.refuse(OptOut(), of: "bob".utf8.span.bytes)
+        restarted.set(nil, of: ann)
+        restarted.refuse(optOut { $0.pushServices = ["wns"] }, of: ann)
+        #expect(suppression(restarted, "ann", kept: kept) == .optedOut(.promotional), "a broken record opts nobody in")
+        restarted.set(nil, of: ann)
+        restarted.keep(nil, under: name.span.bytes)
+        restarted.set(nil, of: ann)
+        #expect(suppression(restarted, "ann", kept: kept) == nil)
+    }
+
     @Test("knows 64 push services, and as many sources as a user names")
     func many() throws {
         let names = (0..<64).map { "service-\($0)" }

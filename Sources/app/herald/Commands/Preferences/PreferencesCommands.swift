@@ -111,11 +111,13 @@ enum PreferencesSetCommand: HeraldCommand {
 
 enum PreferencesForgetCommand: HeraldCommand {
     static let declaration = CommandDeclaration(
-        "forget", "Delete a user's record: nothing of it is kept, and the user gets everything again.",
+        "forget", "Delete a user's record; the opt-out is kept without the name if there is a secret for that.",
         details:
-            "For a user who is to be erased. Events for the user that are still on their way are called then; publish "
-            + "none, or recall them. The topic's compaction removes the bytes within the topic's delete.retention.ms. The "
-            + "audit topic keeps who did it, without the user's name. Without a terminal it needs --yes, or exits with 4.",
+            "For a user who is to be erased. With preferences.forgetKeyFile the opt-out is kept under a keyed hash of the "
+            + "user, so that erasure does not opt in again; without it the user gets everything again, "
+            + "and events that are still on their way are called: publish none, or recall them. The topic's compaction removes "
+            + "the bytes within the topic's delete.retention.ms. The audit topic keeps who did it, without the user's name. "
+            + "Without a terminal it needs --yes, or exits with 4.",
         arguments: [PreferencesTool.user],
         options: [Confirmation.option, PreferencesTool.reason, OutputFormat.option],
         examples: [.init("herald preferences forget ann --reason 'erasure 4711'", "After a confirmation.")])
@@ -127,15 +129,25 @@ enum PreferencesForgetCommand: HeraldCommand {
         let tool = try PreferencesTool(invocation)
         let user = try tool.user(invocation, parsed[PreferencesTool.user])
         _ = try tool.partitions(of: tool.context.topics.preferences, isWriting: true)
-        let question = "Forget \(SafeText.quoted(user)), who gets everything again?"
+        let former = tool.context.kept == nil ? nil : try tool.word(of: user)
+        let (keeps, name) = (tool.context.kept != nil, SafeText.quoted(user))
+        let question =
+            keeps
+            ? "Forget \(name), and keep the opt-out without the name?"
+            : "Forget \(name), who gets everything again (preferences.forgetKeyFile would keep the opt-out)?"
         guard
             try stop.confirm(
                 question, isAssumed: parsed[Confirmation.option], tool.console, refusal: "Nothing was written.")
         else { return .needsConfirmation }
-        try tool.context.forget(user, reason: parsed[PreferencesTool.reason])
+        try tool.context.forget(user, former, reason: parsed[PreferencesTool.reason])
         try invocation.format.write(
-            [.init("user", .string(user)), .init("isForgotten", true)],
-            lines: ["\(SafeText.escaped(user)) is forgotten"], to: invocation.console)
+            [.init("user", .string(user)), .init("isForgotten", true), .init("keepsOptOut", .bool(keeps))],
+            lines: [
+                "\(SafeText.escaped(user)) is forgotten; "
+                    + (keeps
+                        ? "what there was of an opt-out is kept without the name"
+                        : "nothing is kept, and the user gets everything again")
+            ], to: invocation.console)
         return .done
     }
 }

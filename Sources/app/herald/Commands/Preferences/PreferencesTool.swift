@@ -9,7 +9,9 @@ struct PreferencesTool {
     static let user = CommandOption.required("USER", .text("USER"), "The user, as in the event's user.")
     static let reason = CommandOption.optional("reason", .text("TEXT"), "Why; goes into the audit topic.")
     static let usedSettings: UsedSettings =
-        .cluster + .topics("preferences", "recalls", "audit") + .pushServices + ["preferences.enabled"]
+        .cluster + .topics("preferences", "recalls", "audit") + .pushServices + [
+            "preferences.enabled", "preferences.forgetKeyFile",
+        ]
 
     let settings: Settings
     let context: LastWordContext
@@ -60,7 +62,25 @@ extension Settings {
         LastWordContext(
             topics: topicNames, pushServices: try pushServices(),
             readerProperties: KafkaClientSettings.outcomeReader(self),
-            writerProperties: KafkaClientSettings.publisher(self), operatorName: Operator.name(environment: environment)
-        )
+            writerProperties: KafkaClientSettings.publisher(self),
+            operatorName: Operator.name(environment: environment),
+            kept: try keptNames())
+    }
+
+    /// The names of opt-outs that outlive their users' erasure; `nil` when nothing is kept.
+    func keptNames() throws -> KeptNames? {
+        guard let path = preferences.forgetKeyFile else { return nil }
+        let secret: Secret
+        do throws(InputError) {
+            secret = try SecretSource.file(path).current()
+        } catch {
+            throw CommandFailure("preferences.forgetKeyFile: \(error)", status: .badSettings)
+        }
+        guard secret.reveal().utf8.count >= KeptNames.shortestSecret else {
+            throw CommandFailure(
+                "preferences.forgetKeyFile: \(path) has fewer than \(KeptNames.shortestSecret) bytes; "
+                    + "head -c 24 /dev/urandom | base64 makes a secret", status: .badSettings)
+        }
+        return KeptNames(secret)
     }
 }

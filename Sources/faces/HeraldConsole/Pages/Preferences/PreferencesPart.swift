@@ -38,7 +38,7 @@ final class PreferencesPart: ConsolePart {
     var routes: [ConsoleRoute] {
         [
             .get("/api/preferences") { [self] _ in
-                .json(["pns": .words(context.words.pushServices.names)])
+                .json(["pns": .words(context.words.pushServices.names), "keeps": .bool(context.words.kept != nil)])
             },
             .operate("/api/preferences/show") { [self] in try look($0) },
             .change("/api/preferences/change") { [self] in try change($0) },
@@ -64,7 +64,8 @@ final class PreferencesPart: ConsolePart {
         let word = entry?.preference
         return .present([
             .init("user", .string(user)), .init("optOut", .words(word?.optOut.entries ?? [])),
-            .init("isKnown", .bool(entry != nil)), .init("words", .string(LastWordContext.words(entry))),
+            .init("isKnown", .bool(entry.map { !$0.isKept } ?? false)),
+            .init("isKept", .bool(entry?.isKept ?? false)), .init("words", .string(LastWordContext.words(entry))),
             .init("quiet", .text(word?.quiet?.text)),
             .init("updatedAt", .text(word?.updatedAt?.text)), .init("by", .text(word?.by)),
             .init("problem", .text(entry?.problem)),
@@ -86,8 +87,11 @@ final class PreferencesPart: ConsolePart {
         let options = reason.map { ["--reason", $0] } ?? []
         guard let entries = change.optOut else {
             let command = ["herald", "preferences", "forget", user] + options
-            return try ReadingTask.begin(tasks) { _ in
-                try words.forget(user, reason: reason)
+            return try ReadingTask.begin(tasks) { [context] progress in
+                let former =
+                    words.kept == nil
+                    ? nil : try words.word(of: user, reach: context.reach, admin: context.admin, onProgress: progress)
+                try words.forget(user, former, reason: reason)
                 return Self.json(user, nil).with("command", .words(command))
             }
         }

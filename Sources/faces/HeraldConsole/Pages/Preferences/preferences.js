@@ -20,8 +20,7 @@ export async function show(main, place, app) {
   replace(main, h('h1', {}, 'Preferences'),
     !app.viewer.obeysWords && h('p', { class: 'badge warn' }, 'preferences.enabled is false in the settings of this console: workers that have these call whom they like.'),
     isRecall ? [recall, users] : [users, recall]);
-  const { pns } = await get('/api/preferences');
-  drawUsers(users, isRecall ? '' : query.user, pns, app, state);
+  drawUsers(users, isRecall ? '' : query.user, await get('/api/preferences'), app, state);
   drawRecall(recall, query, app, state);
   if (isRecall) document.getElementById('recall-look').click();
   return () => { state.isLeft = true; };
@@ -78,7 +77,7 @@ export function entryWords(entry) {
 // Who may not see a user's word does not see it by a task's key either.
 const againWord = ({ task }) => post(`/api/preferences/task/${task}`);
 
-function drawUsers(section, user, pns, app, state) {
+function drawUsers(section, user, rules, app, state) {
   const result = h('div', {});
   const form = h('form', {
     class: 'toolbar', 'aria-label': 'A user',
@@ -87,7 +86,7 @@ function drawUsers(section, user, pns, app, state) {
       tried(form, result, state, async () => {
         const name = form.querySelector('#preferences-user').value.trim();
         const answer = await read(await post('/api/preferences/show', { user: name }), againWord, result, state);
-        if (answer) drawWord(result, answer, pns, app, state);
+        if (answer) drawWord(result, answer, rules, app, state);
       });
     },
   },
@@ -97,20 +96,21 @@ function drawUsers(section, user, pns, app, state) {
     app.isOperator ? [form, result] : h('p', { class: 'muted' }, 'Operators see it, and the audit says who did.'));
 }
 
-function drawWord(result, word, pns, app, state) {
+function drawWord(result, word, rules, app, state) {
   const problem = h('div', {});
   replace(result,
     h('h3', { id: 'word', tabindex: -1 }, word.user),
     word.problem && h('p', { class: 'badge warn' }, `The record ${word.problem}. The former word stays until a sound one comes.`),
+    word.isKept && h('p', { class: 'badge warn' }, 'The user was forgotten. This is kept without the name, until the user says something else.'),
     facts([['Does not want', word.optOut.length > 0 ? chips(word.optOut.map(entryWords), 'Opt-outs') : word.isKnown ? 'nothing: the user wants everything' : 'nothing is said: the user gets everything'],
       ['Quiet hours', word.quiet], ['Since', word.updatedAt && time(word.updatedAt)], ['Written by', word.by]]),
-    app.viewer.canChange && changeForm(word, pns, problem, result, app, state), problem, command(word.command));
+    app.viewer.canChange && changeForm(word, rules, problem, result, app, state), problem, command(word.command));
   result.querySelector('#word').focus({ preventScroll: true });
 }
 
-function changeForm(word, pns, problem, result, app, state) {
+function changeForm(word, rules, problem, result, app, state) {
   const known = choices(word.optOut);
-  const names = [...pns, ...known.pns.filter((name) => !pns.includes(name))];
+  const names = [...rules.pns, ...known.pns.filter((name) => !rules.pns.includes(name))];
   const form = h('form', {
     'aria-label': 'Change it',
     onsubmit: (event) => {
@@ -120,7 +120,7 @@ function changeForm(word, pns, problem, result, app, state) {
         all: isChosen('word-all'), promotional: isChosen('word-promotional'), pns: names.filter((name) => isChosen(`word-${name}`)),
         sources: form.querySelector('#word-sources').value,
       });
-      tried(form, problem, state, () => change(word, optOut, pns, problem, result, app, state));
+      tried(form, problem, state, () => change(word, optOut, rules, problem, result, app, state));
     },
   },
   h('fieldset', {}, h('legend', {}, 'Does not want'),
@@ -129,17 +129,18 @@ function changeForm(word, pns, problem, result, app, state) {
     field('word-sources', 'Advertisements of these sources', { name: 'sources', value: known.sources.join(', ') }, 'As in the event’s source; with commas between them.')),
   h('p', { class: 'toolbar' }, h('button', { class: 'primary' }, 'Change'),
     word.isKnown && h('button', {
-      type: 'button', class: 'danger', onclick: attempt(problem, () => change(word, null, pns, problem, result, app, state)),
+      type: 'button', class: 'danger', onclick: attempt(problem, () => change(word, null, rules, problem, result, app, state)),
     }, 'Forget the user')));
   return form;
 }
 
 /** Writes another word, or forgets the user, after a question. */
-async function change(word, optOut, pns, problem, result, app, state) {
+async function change(word, optOut, rules, problem, result, app, state) {
   const words = optOut?.length > 0 ? optOut.map(entryWords).join(', ') : 'nothing';
   const reason = await ask(optOut === null ? {
     title: `Forget ${word.user}?`, confirm: 'Forget the user', danger: true, reason: why,
-    body: [h('p', {}, 'The record is deleted, and the user gets everything again. Events that are on their way are called then.')],
+    body: [h('p', {}, rules.keeps ? 'The record is deleted. The opt-out is kept without the user’s name, until the user says something else.'
+      : 'The record is deleted, and the user gets everything again. Events that are on their way are called then.')],
   } : {
     title: `Change what ${word.user} gets?`, confirm: 'Change it', reason: why,
     body: [h('p', {}, `Does not want: ${words}. This takes the place of everything said before.`)],
@@ -149,7 +150,7 @@ async function change(word, optOut, pns, problem, result, app, state) {
   const answer = await read(await post('/api/preferences/change', { user: word.user, optOut, reason: said }), againWord, problem, state);
   if (!answer) return;
   say(optOut === null ? `${word.user} is forgotten.` : `${word.user} does not want: ${words}.`);
-  drawWord(result, { user: word.user, optOut: optOut ?? [], isKnown: optOut !== null, quiet: answer.quiet, command: answer.command }, pns, app, state);
+  drawWord(result, { user: word.user, optOut: optOut ?? [], isKnown: optOut !== null, quiet: answer.quiet, command: answer.command }, rules, app, state);
 }
 
 // MARK: Recalls
