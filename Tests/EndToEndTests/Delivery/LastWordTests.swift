@@ -1,6 +1,7 @@
 import Foundation
 import HeraldKafka
 import HeraldSandbox
+import HeraldTime
 import TestSupport
 import Testing
 
@@ -247,6 +248,74 @@ struct LastWordTests {
             let outcomes = try Self.outcomes(fixture)
             #expect(outcomes["p0"] == "suppressed")
             #expect(outcomes.values.count { $0 == "delivered" } == 19)
+        }
+    }
+
+    /// Quiet hours in UTC that began two minutes ago, and end at a full minute.
+    private static func quiet(_ user: String, untilMinute end: Int64, zone: String? = "UTC") -> Publication {
+        func text(_ minute: Int64) -> String {
+            let ofDay = (minute % 1_440 + 1_440) % 1_440
+            return String(format: "%02d:%02d", Int(ofDay / 60), Int(ofDay % 60))
+        }
+        let start = min(SystemClock.wall().milliseconds / 60_000, end) - 2
+        let zone = zone.map { #""zone":"\#($0)","# } ?? ""
+        // The day's end is written 24:00.
+        let last = text(end) == "00:00" ? "24:00" : text(end)
+        return record(user, #"{"optOut":[],"quiet":{\#(zone)"start":"\#(text(start))","end":"\#(last)"}}"#)
+    }
+
+    @Test("Quiet hours hold promotional events in the retry topics, and end at once what expires before")
+    func quietHours() async throws {
+        try await Fixture.run(Self.plan(["preferences.spread": "0s"])) { fixture in
+            let end = SystemClock.wall().milliseconds / 60_000 + 180
+            try await fixture.publish(
+                [
+                    Self.quiet("user-0", untilMinute: end), Self.quiet("user-1", untilMinute: end),
+                    Self.quiet("user-2", untilMinute: end, zone: nil),
+                    Self.quiet("user-3", untilMinute: end, zone: "Mars/Base"),
+                    Self.quiet("user-4", untilMinute: end, zone: nil),
+                ])
+            let soon = RFC3339.text(WallTime(milliseconds: (end - 60) * 60_000))
+            try await fixture.publish(
+                Self.promotional(0..<1) + Self.promotional(1..<2, more: ["expiresAt": soon])
+                    + Self.promotional(2..<4) + Self.promotional(4..<5, more: ["zone": "UTC"]))
+            try await fixture.publish(Batch.events(0..<5))
+            let worker = try await fixture.startWorker(changing: Self.names(fixture))
+            try await fixture.waitForResults(8)
+            let outcomes = try Self.outcomes(fixture)
+            for index in 0..<5 { #expect(outcomes["e\(index)"] == "delivered", "e\(index)") }
+            #expect(outcomes["p1"] == "suppressed" && outcomes["p2"] == "delivered" && outcomes["p3"] == "delivered")
+            let ignored = try fixture.results.reduce(into: [:]) {
+                $0[$1.id ?? ""] = $1.record.json?["quietIgnored"] as? String
+            }
+            #expect(ignored == ["p2": "no-zone", "p3": "unknown-zone"])
+            try await fixture.wait("both that wait are in a retry topic") { fixture.retries.count >= 2 }
+            for retry in fixture.retries {
+                #expect(retry.heraldHeaders["herald-reason"] == "quiet-hours")
+                #expect(retry.heraldHeaders["herald-not-before"] == "\(end * 60_000)")
+            }
+            #expect(fixture.backend.calls.count { $0.user == "user-0" } == 1)
+            #expect(try await Self.metric("herald_ready", of: worker) == 1)
+        }
+    }
+
+    @Test(
+        "What quiet hours held is called once after their end, although its worker was killed meanwhile",
+        .long("it waits for a full minute"))
+    func morning() async throws {
+        try await Fixture.run(Self.plan(["preferences.spread": "2s"])) { fixture in
+            // At least twenty seconds from now.
+            let end = (SystemClock.wall().milliseconds + 79_999) / 60_000
+            try await fixture.publish((0..<200).map { Self.quiet("user-\($0)", untilMinute: end) })
+            let first = try await fixture.startWorker(changing: Self.names(fixture))
+            try await fixture.publish(Self.promotional(0..<200))
+            try await fixture.wait("all are held") { fixture.retries.count >= 200 }
+            first.kill()
+            _ = try await fixture.startWorker(changing: Self.names(fixture))
+            try await fixture.waitForResults(200, within: 180)
+            #expect(try Self.outcomes(fixture).values.allSatisfy { $0 == "delivered" })
+            for call in fixture.backend.calls { #expect(call.receivedAt.milliseconds >= end * 60_000) }
+            #expect(Set(fixture.backend.calls.map(\.user)).count == 200 && fixture.backend.calls.count == 200)
         }
     }
 

@@ -86,11 +86,11 @@ struct ZoneRulesTests {
             ("<+0330>-3:30", "2026-01-01T00:00:00Z", 12_600),
         ] as [(String, String, Int32)])
     func forms(rule: String, moment: String, offset: Int32) throws {
-        let time = try #require(time(moment))
-        #expect(try ZoneFile.rules(file(footer: rule).span.bytes).offset(at: time) == offset)
+        let moment = try #require(parse(moment))
+        #expect(try ZoneFile.rules(file(footer: rule).span.bytes).offset(at: moment) == offset)
     }
 
-    private func time(_ text: String) -> WallTime? { RFC3339.parse(Array(text.utf8).span.bytes) }
+    private func parse(_ text: String) -> WallTime? { RFC3339.parse(Array(text.utf8).span.bytes) }
 
     /// A file of version 2 without changes, whose only type is UTC.
     private func file(footer: String) -> [UInt8] {

@@ -69,6 +69,7 @@ extension CampaignStatus {
             .init("byPushService", byPushService ?? .null),
             .init("retrying", backlog == nil ? .null : .integer(retrying)),
             .init("suspended", backlog == nil ? .null : .integer(suspended)),
+            .init("inQuietHours", backlog == nil ? .null : .integer(asleep)),
             .init("waiting", backlog == nil ? .null : .integer(waiting)),
             .init("waits", wait.map(Self.json) ?? .null), .init("open", .integer(open)),
             .init("unpublished", .integer(unpublished)),
@@ -113,6 +114,8 @@ extension CampaignStatus {
         case .suspended(let count, let until):
             ["for": "suspended", "count": .integer(count), "until": .string(until.text)]
         case .retries(let count, let next): ["for": "retries", "count": .integer(count), "until": .string(next.text)]
+        case .quietHours(let count, let next):
+            ["for": "quiet-hours", "count": .integer(count), "until": .string(next.text)]
         }
     }
 

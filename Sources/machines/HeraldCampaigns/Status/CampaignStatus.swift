@@ -91,6 +91,9 @@ package struct CampaignStatus: Sendable {
     /// Of those that wait, the ones that are suspended because the campaign is paused.
     package var suspended: Int { min(backlog?.suspended ?? 0, waiting) }
 
+    /// Of those that wait, the ones whose users have quiet hours.
+    package var asleep: Int { min(backlog?.asleep ?? 0, waiting - suspended) }
+
     /// Whether everything is published, and every outcome known or left to its retries.
     package var isFinished: Bool {
         guard let progress = campaign.progress, pushServiceCount > 0, progress.isComplete else { return false }
@@ -172,6 +175,8 @@ package struct CampaignStatus: Sendable {
         case suspended(Int, until: WallTime)
         /// All that is open retries; the next call is due then.
         case retries(Int, next: WallTime)
+        /// All that is open waits for the end of users' quiet hours; the first end then.
+        case quietHours(Int, next: WallTime)
     }
 
     /// What it waits for; `nil` while outcomes come, or nothing of it is to come.
@@ -185,6 +190,7 @@ package struct CampaignStatus: Sendable {
             return .suspended(suspended, until: until)
         }
         if retrying == open, let next = backlog?.nextCall { return .retries(retrying, next: max(next, now)) }
+        if asleep == open, let next = backlog?.asleepUntil { return .quietHours(asleep, next: max(next, now)) }
         return nil
     }
 

@@ -107,6 +107,9 @@ package enum CampaignWords {
             "waits: \(counted(count, "suspended notification")) \(count == 1 ? "is" : "are") called again by \(until.text)"
         case .retries(let count, let next):
             "waits: \(counted(count, "notification")) \(count == 1 ? "retries" : "retry"), the next at \(next.text)"
+        case .quietHours(let count, let next):
+            "waits: \(counted(count, "notification")) \(count == 1 ? "waits" : "wait") for the end of quiet hours, the next at "
+                + next.text
         }
     }
 
@@ -151,6 +154,8 @@ package enum CampaignWords {
         var causes: [String] = []
         if retrying > 0 { causes.append("\(number(retrying)) of \(number(open)) open are retrying") }
         if suspended > 0 { causes.append("\(number(suspended)) are suspended") }
+        let asleep = min(facts.retries?.asleep ?? 0, open - retrying - suspended)
+        if asleep > 0 { causes.append("\(number(asleep)) wait for the end of their users' quiet hours") }
         if let trouble = facts.trouble { causes.append(trouble.prefix(1).lowercased() + trouble.dropFirst()) }
         if causes.isEmpty {
             causes.append(facts.isAsked ? "workers run; herald doctor says whether they deliver" : "do workers run?")
@@ -165,6 +170,7 @@ package enum CampaignWords {
             return switch reason {
             case .optedOut: "\(self.number(number)) because their user opted out"
             case .recalled: "\(self.number(number)) recalled"
+            case .quietExpired: "\(self.number(number)) because they would have expired in their user's quiet hours"
             }
         }
         return parts.isEmpty ? nil : parts.joined(separator: ", ")

@@ -13,12 +13,16 @@ package final class RetryBacklog {
     /// What there is, in outcomes that are still to come.
     package struct Count: Equatable, Sendable {
         package var retrying = 0
-        /// Of ``retrying``, those that wait for longer than the shortest delay: nothing waits for them.
+        /// Those that wait for longer than the shortest delay, or for their users: nothing waits for them.
         package var retryingLong = 0
         /// Those that are suspended because the campaign is, or was, paused.
         package var suspended = 0
         /// When the last of ``suspended`` is called again, once the campaign runs.
         package var suspendedUntil: WallTime?
+        /// Those that wait for the end of their users' quiet hours.
+        package var asleep = 0
+        /// When the first of ``asleep`` is called.
+        package var asleepUntil: WallTime?
         /// When the next of ``retrying`` is called.
         package var nextCall: WallTime?
         /// Whether the topics could not be read to their ends in time.
@@ -33,6 +37,7 @@ package final class RetryBacklog {
             retrying = Int(saturating: Double(retrying) * factor)
             retryingLong = Int(saturating: Double(retryingLong) * factor)
             suspended = Int(saturating: Double(suspended) * factor)
+            asleep = Int(saturating: Double(asleep) * factor)
             isPartly = true
         }
     }
@@ -114,10 +119,17 @@ package final class RetryBacklog {
         guard headers.lastValue(named: HeaderName.campaign.literal)?.text == campaign else { return }
         let services = headers.lastValue(named: HeaderName.pushServices.literal)?.text ?? ""
         let outcomes = max(1, services.split(separator: ",").count)
-        if headers.lastValue(named: HeaderName.reason.literal)?.text == RetryReason.paused.rawValue {
+        let reason = headers.lastValue(named: HeaderName.reason.literal)?.text
+        switch reason.flatMap(RetryReason.init(rawValue:)) {
+        case .paused:
             count.suspended += outcomes
             count.suspendedUntil = [count.suspendedUntil, due(message, headers)].compactMap(\.self).max()
-        } else {
+        case .quietHours:
+            count.asleep += outcomes
+            count.retryingLong += outcomes
+            let end = headers.lastValue(named: HeaderName.notBefore.literal)?.decimal
+            count.asleepUntil = [count.asleepUntil, end.map { WallTime(milliseconds: $0) }].compactMap(\.self).min()
+        case .transient, .throttled, .notBefore, .blocked, .preferences, nil:
             count.retrying += outcomes
             count.nextCall = [count.nextCall, due(message, headers)].compactMap(\.self).min()
             if longTopics.contains(message.topicName()) { count.retryingLong += outcomes }

@@ -1,4 +1,4 @@
-public import HeraldEvents
+import HeraldEvents
 public import HeraldTime
 
 /// How quiet hours are read: the settings beside the users' own.

@@ -63,8 +63,9 @@ struct LastWordTests {
 
     private func suppression(_ word: LastWord, _ user: String, kept: UInt64) -> Suppression? {
         let own = ByteHash.hash(user.utf8.span.bytes, seed: 3)
-        return word.suppression(
+        let said = word.said(
             identity: 1, user: word.wordHash(user: own, kept: kept), source: 0, campaign: 0, of: .promotional, to: 0)
+        return if case .suppressed(let suppression)? = said { suppression } else { nil }
     }
 
     @Test("has what was kept of a forgotten user, until the user says something else")

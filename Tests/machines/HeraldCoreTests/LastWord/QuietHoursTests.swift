@@ -12,7 +12,10 @@ struct QuietHoursTests {
         return (try? ZoneFile.rules(Array(bytes).span.bytes)) ?? ZoneRules(offset: 0)
     }()
 
-    private func time(_ text: String) throws -> WallTime { try #require(RFC3339.parse(Array(text.utf8).span.bytes)) }
+    private func time(_ text: String) throws -> WallTime {
+        let time = RFC3339.parse(Array(text.utf8).span.bytes)
+        return try #require(time)
+    }
 
     private func end(
         _ hours: String, _ moment: String, days: Weekdays = .all, spread: Milliseconds = .zero

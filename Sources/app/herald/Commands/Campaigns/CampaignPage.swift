@@ -103,9 +103,14 @@ struct CampaignPage {
             } + [
                 Part(
                     name: "waiting", count: status.waiting, mark: "░", style: nil,
-                    note: status.suspended > 0 ? "\(CampaignWords.number(status.suspended)) of them suspended" : ""),
+                    note: waitingNote),
                 Part(name: "unpublished", count: status.unpublished, mark: "·", style: .dim, isAlwaysShown: false),
             ]
+    }
+
+    private var waitingNote: String {
+        [(status.suspended, "suspended"), (status.asleep, "in quiet hours")].filter { $0.0 > 0 }
+            .map { "\(CampaignWords.number($0.0)) of them \($0.1)" }.joined(separator: ", ")
     }
 
     private static func look(_ outcome: Outcome) -> (mark: Character, style: Style) {

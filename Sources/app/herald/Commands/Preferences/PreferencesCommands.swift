@@ -2,6 +2,7 @@ import HeraldCommandLine
 import HeraldEvents
 import HeraldSettings
 import HeraldText
+import HeraldTime
 import HeraldTools
 
 enum PreferencesShowCommand: HeraldCommand {
@@ -94,7 +95,7 @@ enum PreferencesSetCommand: HeraldCommand {
     }
 
     /// The hours that the option names, in a zone that this machine knows; `nil` for none.
-    private static func quietHours(_ text: String, _ parsed: ParsedArguments) throws -> QuietHours? {
+    private static func quietHours(_ text: String, _ parsed: ParsedCommand) throws -> QuietHours? {
         if text == "none" { return nil }
         let hours: QuietHours
         do throws(InvalidArgument) {

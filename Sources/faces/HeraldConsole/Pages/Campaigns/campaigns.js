@@ -125,7 +125,7 @@ export function parts(answer, campaign) {
     { name: 'delivered', count: outcomes.delivered, note: outcomes.recovered > 0 && `${count(outcomes.recovered)} of them by a replay` },
     answer.isBacklogKnown && { name: 'retrying', count: campaign.retrying ?? 0, note: answer.isBacklogPartly && 'about; the retry topics are long' },
     ...unreached.map((name, index) => (index === 0 || outcomes[name] > 0) && { name, count: outcomes[name], note: name === 'suppressed' && campaign.suppressedWhy }),
-    { name: 'waiting', count: answer.isBacklogKnown ? campaign.waiting ?? 0 : campaign.open, note: campaign.suspended > 0 && `${count(campaign.suspended)} of them suspended` },
+    { name: 'waiting', count: answer.isBacklogKnown ? campaign.waiting ?? 0 : campaign.open, note: [[campaign.suspended, 'suspended'], [campaign.inQuietHours, 'in quiet hours']].filter(([number]) => number > 0).map(([number, word]) => `${count(number)} of them ${word}`).join(', ') },
     campaign.unpublished > 0 && { name: 'unpublished', count: campaign.unpublished },
   ];
   return known.filter(Boolean);
@@ -197,7 +197,8 @@ export function waitWords({ trouble }, { state, waits: wait }) {
   if (wait.for === 'trouble') return `It waits: ${wait.sentence[0].toLowerCase()}${sentence(wait.sentence).slice(1)}`;
   const [one, is] = [wait.count === 1, wait.count === 1 ? 'is' : 'are'];
   return wait.for === 'suspended' ? `It goes on: ${plural(wait.count, 'suspended notification')} ${is} called again by ${wait.until}.`
-    : `It waits: ${plural(wait.count, 'notification')} ${one ? 'retries' : 'retry'}, the next at ${wait.until}.`;
+    : wait.for === 'quiet-hours' ? `It waits: ${plural(wait.count, 'notification')} ${one ? 'waits' : 'wait'} for the end of quiet hours, the next at ${wait.until}.`
+      : `It waits: ${plural(wait.count, 'notification')} ${one ? 'retries' : 'retry'}, the next at ${wait.until}.`;
 }
 
 function waiting(answer, campaign) {
@@ -395,7 +396,7 @@ function reportSection(name, app) {
 
 const persons = (number) => `${count(number)} ${number === 1 ? 'person' : 'people'}`;
 
-const causeWords = { 'suppressed: opted-out': 'suppressed: they have opted out', 'suppressed: recalled': 'suppressed: it was recalled' };
+const causeWords = { 'suppressed: opted-out': 'suppressed: they have opted out', 'suppressed: recalled': 'suppressed: it was recalled', 'suppressed: quiet-expired': 'suppressed: expired in their quiet hours' };
 
 /** Why people were not reached, as rows of a table. */
 export function causes({ people }) {
