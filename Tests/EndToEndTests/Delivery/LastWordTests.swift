@@ -392,7 +392,7 @@ struct LastWordTests {
         }
     }
 
-    @Test("In the console operators alone see and change what a user does not want; a recall says what is left to it")
+    @Test("In the console operators alone see and change opt-outs; a recall says what is left to it")
     func console() async throws {
         try await Fixture.run(Self.plan()) { fixture in
             let console = try await ConsoleClient(fixture, changing: Self.names(fixture), "--allow-changes")

@@ -54,7 +54,7 @@ SOURCES = [
     "Sources/machines/HeraldWorker/Report", "Sources/machines/HeraldWorker/OutageReason+Words.swift",
     *(f"Sources/machines/HeraldTools/{name}" for name in (
         "ClusterReach.swift", "ToolFailure.swift", "Files", "Journal/AuditEntry.swift",
-        "Journal/ProcessIdentity.swift", "Publish",
+        "Journal/ProcessIdentity.swift", "LastWord/RecallScope.swift", "Publish",
         "Records", "Results", "Text",
     )),
     *(f"Sources/machines/HeraldCampaigns/{name}" for name in (
