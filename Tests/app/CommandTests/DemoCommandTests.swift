@@ -26,12 +26,13 @@ struct DemoCommandTests {
             "dead-lettered  attempts-exhausted  gcm      503      1         1\n",
             "expired                            gcm               1         1\n",
             "suppressed     opted-out           gcm               1         1\n",
+            "suppressed     quiet-expired       wns               1         1\n",
             "alice's device on apns received 1 notification:\n"
                 + #"  {"aps":{"alert":{"title":"Order 17","body":"From herald: Your parcel is here"},"#
                 + #""sound":"default","category":"SHIPPED","badge":1},"link":"shop://orders/17","#
                 + #""image":"https://cdn.example/parcel.png","order":"17"}"# + "\n",
             "grace's device on wns received 1 notification:\n",
-            "All 18 outcomes are what the stream must give",
+            "All 19 outcomes are what the stream must give",
         ] {
             #expect(run.output.contains(line), "\(run.output)")
         }
@@ -58,7 +59,7 @@ struct DemoCommandTests {
             #expect(run.output.contains(line), "\(run.output)")
         }
         #expect(run.error.contains("This is an emulator of an Azure notification hub"))
-        #expect(run.error.contains("All 18 outcomes are what the stream must give"))
+        #expect(run.error.contains("All 19 outcomes are what the stream must give"))
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
     }
 
@@ -66,7 +67,7 @@ struct DemoCommandTests {
     func json() async throws {
         let run = try await demo("--quiet", "-o", "jsonl")
         #expect(run.status == 0, "\(run.output)")
-        #expect(run.output.split(separator: "\n").count == 10)
+        #expect(run.output.split(separator: "\n").count == 11)
         #expect(
             run.output.contains(#"{"outcome":"delivered","pns":"apns","status":200,"count":4,"expected":4}"# + "\n"))
         #expect(run.output.contains(#"{"outcome":"dead-lettered","reason":"malformed","count":1,"expected":1}"# + "\n"))
