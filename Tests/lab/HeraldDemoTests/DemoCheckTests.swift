@@ -85,7 +85,7 @@ struct DemoCheckTests {
             kinds.map { "\($0.outcome.rawValue) \($0.reason?.rawValue ?? "-") \($0.pushService ?? "-")" } == [
                 "delivered - apns", "delivered - gcm", "delivered - wns", "dead-lettered malformed -",
                 "dead-lettered invalid -", "dead-lettered oversized -", "dead-lettered rejected apns",
-                "dead-lettered attempts-exhausted gcm", "expired - gcm", "suppressed - gcm",
+                "dead-lettered attempts-exhausted gcm", "expired - gcm", "suppressed - gcm", "suppressed - wns",
             ])
     }
 }

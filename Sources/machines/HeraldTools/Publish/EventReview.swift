@@ -132,7 +132,7 @@ struct EventMember: Sendable {
         at(.identity, "id source time")
         + at(
             .event,
-            "user message pns campaign class expiresAt notBefore options title link image data badge sound category"
+            "user message pns campaign class zone expiresAt notBefore options title link image data badge sound category"
         )
         + at(.options, "pushType priority collapseId") + at(.envelope, "specversion type data data_base64 traceparent")
 

@@ -229,7 +229,7 @@ struct QuietHoursTests {
         #expect(harness.calls.isEmpty == (ignored == nil))
         guard let ignored else { return }
         harness.answer(200)
-        #expect(harness.result(at: 0).contains(#""outcome":"delivered","quietIgnored":"\#(ignored)""#))
+        #expect(harness.result(at: 0).contains(#""outcome":"delivered","status":200,"quietIgnored":"\#(ignored)""#))
     }
 
     @Test("stay when a record is broken, and go with a sound word that has none")
