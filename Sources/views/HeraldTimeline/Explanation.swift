@@ -287,7 +287,7 @@ package struct Explanation: Sendable {
                         ? ""
                         : " It was not given \(result.omitted.words): backend.body is text, or the push service has no place "
                             + "for it.")
-                    + (result.backendID.map { " " + report(on: $0) } ?? ""))
+                    + (result.backendID.map { " " + report(on: $0) } ?? "") + quietIgnored(result))
         case .deadLettered: sayDead(result, name)
         case .expired:
             sentences.append(
@@ -364,7 +364,7 @@ package struct Explanation: Sendable {
             return
         }
         text += "Its dead letter was \(done)"
-        if letter?.fate?.outcome == .delivered { text += ": nothing is left to do for it" }
+        if [.delivered, .suppressed].contains(letter?.fate?.outcome) { text += ": nothing is left to do for it" }
         sentences.append(text + ".")
         showDeadLetter(isReplayable: letter?.fate?.isOpen ?? false)
     }
@@ -481,6 +481,15 @@ package struct Explanation: Sendable {
     private static let again =
         "If it is still to be sent, publish it again under another id: under its own it counts as a duplicate of the lost "
         + "one for as long as that is remembered (delivery.dedupe.window). herald account counts what is lost."
+
+    private func quietIgnored(_ result: NotificationResult) -> String {
+        switch result.quietIgnored {
+        case .noZone: " Its user has quiet hours that held nothing, because nobody names a time zone."
+        case .unknownZone:
+            " Its user has quiet hours that held nothing, because the worker does not know their time zone."
+        case nil: ""
+        }
+    }
 
     private mutating func sayDelay(_ delay: EventTimeline.Delay, _ names: String) {
         var text = "\(names): it waits in \(delay.record.topic)"

@@ -242,18 +242,20 @@ extension EventTable {
         slots[Int(slot)].userHash = hashes.user
     }
 
-    /// Notes what recalls the event, and its class.
-    mutating func setLastWord(_ slot: Int32, identity: UInt64, kept: UInt64, _ eventClass: EventClass) {
-        slots[Int(slot)].recallIdentity = identity
-        slots[Int(slot)].keptHash = kept
-        slots[Int(slot)].eventClass = eventClass
+    /// Notes what recalls the event, its class, and how long after quiet hours it leaves.
+    mutating func setLastWord(
+        _ slot: Int32, identity: UInt64, kept: UInt64, _ eventClass: EventClass, quietShift: Milliseconds
+    ) {
+        let place = Int(slot)
+        slots[place].recallIdentity = identity
+        slots[place].keptHash = kept
+        slots[place].eventClass = eventClass
+        slots[place].quietShift = quietShift
+        slots[place].zone = .unnamed
     }
 
-    /// Notes what a promotional event's quiet hours need.
-    mutating func setQuiet(_ slot: Int32, zone: QuietWindow.Zone, shift: Milliseconds) {
-        slots[Int(slot)].zone = zone
-        slots[Int(slot)].quietShift = shift
-    }
+    /// Notes the zone that the event names.
+    mutating func setZone(_ slot: Int32, _ zone: QuietWindow.Zone) { slots[Int(slot)].zone = zone }
 
     /// Notes that quiet hours hold nothing of the event.
     mutating func noteQuietIgnored(_ slot: Int32, _ why: QuietIgnored) { slots[Int(slot)].quietIgnored = why }

@@ -19,27 +19,24 @@ extension Engine {
         let ofTopic = configuration.classes.indices.contains(topic) ? configuration.classes[topic] : .transactional
         let seed = configuration.hashSeed
         let (source, user) = (events[slot].sourceHash, events[slot].userHash)
-        let lastWord = configuration.lastWord
-        let (identity, kept, own) = withSlot(slot) { slot in
-            (
+        guard let lastWord = configuration.lastWord else { return }
+        let (identity, kept, eventClass, shift, hasZone) = withSlot(slot) { slot in
+            let name = slot.event.bytes(of: slot.event.user, value: value)
+            let eventClass = max(ofTopic, slot.event.eventClass ?? .transactional)
+            return (
                 LastWord.identity(
                     id: slot.event.bytes(of: slot.event.id, value: value), source: source, user: user, seed: seed),
-                lastWord?.keptHash(of: slot.event.bytes(of: slot.event.user, value: value)) ?? 0,
-                slot.event.eventClass
+                lastWord.keptHash(of: name), eventClass,
+                eventClass == .promotional ? lastWord.quietShift(of: name) : .zero, slot.event.zone.isPresent
             )
         }
-        let eventClass = max(ofTopic, own ?? .transactional)
-        events.setLastWord(slot, identity: identity, kept: kept, eventClass)
-        if eventClass == .promotional, let rules = configuration.lastWord?.rules {
-            let (zone, shift) = withSlot(slot) { slot in
-                let zone = slot.event.zone
-                return (
-                    rules.zone(named: zone.isPresent ? slot.event.bytes(of: zone, value: value).text : nil),
-                    rules.shift(of: slot.event.bytes(of: slot.event.user, value: value))
-                )
-            }
-            events.setQuiet(slot, zone: zone, shift: shift)
-        }
+        events.setLastWord(slot, identity: identity, kept: kept, eventClass, quietShift: shift)
+        if hasZone { noteZone(slot, lastWord, value: value) }
+    }
+
+    private mutating func noteZone(_ slot: Int32, _ lastWord: LastWord, value: RawSpan) {
+        let name = withSlot(slot) { $0.event.bytes(of: $0.event.zone, value: value).text }
+        events.setZone(slot, lastWord.zone(named: name))
     }
 
     /// Ends the next call by the user's word or a recall, or holds it while it is not known what the user has said last.

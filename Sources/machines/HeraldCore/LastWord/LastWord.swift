@@ -14,6 +14,8 @@ public final class LastWord: Sendable {
     private let names: PushServices
     private let maxLag: Milliseconds
     let rules: QuietRules
+    /// That of ``rules``: to read it there would count references.
+    private let spread: UInt64
     private let keptName: (@Sendable (_ user: RawSpan) -> [UInt8])?
     private let keepsWords = Atomic(false)
     private let words = WordTable()
@@ -41,6 +43,7 @@ public final class LastWord: Sendable {
         keptName: (@Sendable (_ user: RawSpan) -> [UInt8])? = nil
     ) {
         self.rules = rules
+        spread = UInt64(max(0, rules.spread.count))
         self.keptName = keptName
         seed = hashSeed
         names = pushServices
@@ -188,6 +191,18 @@ extension LastWord {
         /// It is not to be made in these hours.
         case quiet(QuietWindow)
     }
+
+    /// The zone that an event names.
+    func zone(named name: String) -> QuietWindow.Zone { rules.zone(named: name) }
+
+    /// The time after the end of quiet hours after which a user's events leave, the same in each process.
+    @inline(__always)
+    func quietShift(of user: RawSpan) -> Milliseconds {
+        spread == 0 ? .zero : Milliseconds(count: Int64(ByteHash.hash(user, seed: 0) % spread))
+    }
+
+    /// Whether a record that outlived its user's erasure counts for events of that user.
+    public var findsKeptWords: Bool { keptName != nil }
 
     /// The hash by which the kept word of a user is found; 0 while nothing is kept.
     func keptHash(of user: RawSpan) -> UInt64 {

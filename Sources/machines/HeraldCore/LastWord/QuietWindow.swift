@@ -23,12 +23,6 @@ public struct QuietRules: Sendable {
         guard let name else { return .unnamed }
         return zones.number(of: name).map { .known($0) } ?? .unknown
     }
-
-    /// The time after the end of quiet hours after which a user's events leave, the same in each process.
-    func shift(of user: RawSpan) -> Milliseconds {
-        guard spread > .zero else { return .zero }
-        return Milliseconds(count: Int64(ByteHash.hash(user, seed: 0) % UInt64(spread.count)))
-    }
 }
 
 /// A user's quiet hours, as the table has them.
@@ -88,7 +82,7 @@ extension LastWord {
     ///
     /// - Parameters:
     ///   - zone: The event's own, which counts where the user names none.
-    ///   - shift: The user's, of ``QuietRules/shift(of:)``.
+    ///   - shift: The user's, of ``LastWord/quietShift(of:)``.
     func ruling(
         _ window: QuietWindow, zone: QuietWindow.Zone, shift: Milliseconds, expiresAt: WallTime?, now: WallTime
     ) -> QuietRuling {

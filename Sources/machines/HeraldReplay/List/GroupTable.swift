@@ -141,7 +141,7 @@ extension GroupTable.Group {
         case .delivered: delivered += times
         case .failedAgain: failedAgain += times
         case .notReported: unreported += times
-        case .notKnown, nil: break
+        case .suppressed, .notKnown, nil: break
         }
         first = min(first, letter.deadLetteredAt)
         last = max(last, newest)

@@ -73,6 +73,7 @@ struct ReplayPace: Sendable {
     /// Says in ``progress`` what is known of the outcomes.
     mutating func noteOutcomes() {
         progress.delivered = outcomes.total.delivered
+        progress.suppressed = outcomes.total.suppressed
         progress.failed = hasOutcomes ? outcomes.total.failed : returned.all
         progress.open = outcomes.total.open
     }

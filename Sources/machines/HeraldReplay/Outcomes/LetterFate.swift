@@ -77,7 +77,7 @@ package struct LetterFate: Hashable, Sendable {
         var text = state == .partlyReplayed ? "replayed in part" : "replayed"
         if !correctedPushServices.isEmpty { text += " for \(correctedPushServices.joined(separator: ", ")) instead" }
         return switch outcome {
-        case .delivered, .failedAgain: text + ", and \(outcome.words)"
+        case .delivered, .suppressed, .failedAgain: text + ", and \(outcome.words)"
         case .notKnown, .notReported: text
         }
     }

@@ -7,6 +7,8 @@ package struct ReplayOutcomes: Sendable {
     package enum Outcome: String, CaseIterable, Sendable {
         /// Everything that was replayed of it is delivered, by this replay or by a later one of the same event.
         case delivered
+        /// What was not delivered of it was not to be, by its user's word or a recall.
+        case suppressed
         /// Some of it has become a dead letter again, has expired or was cancelled.
         case failedAgain = "failed-again"
         case notKnown = "not-known"
@@ -17,6 +19,7 @@ package struct ReplayOutcomes: Sendable {
         package var words: String {
             switch self {
             case .delivered: "delivered"
+            case .suppressed: "suppressed"
             case .failedAgain: "failed again"
             case .notKnown: "not known yet"
             case .notReported: "reported by nobody"
@@ -24,10 +27,11 @@ package struct ReplayOutcomes: Sendable {
         }
     }
 
-    /// The highest number of a replay that has had an outcome, and of one that was delivered.
+    /// The highest number of a replay that has had an outcome, and of one that was delivered or suppressed.
     private struct Replays {
         var known = 0
         var delivered = 0
+        var suppressed = 0
     }
 
     private static let limit = 2_000_000
@@ -42,7 +46,9 @@ package struct ReplayOutcomes: Sendable {
         let key = Self.identity(result.origin, result.pushService)
         guard replays.count < Self.limit || replays[key] != nil else { return }
         replays[key, default: Replays()].known = max(replays[key]?.known ?? 0, result.replays)
-        if result.outcome.isGoodReplay {
+        if result.outcome == .suppressed {
+            replays[key, default: Replays()].suppressed = max(replays[key]?.suppressed ?? 0, result.replays)
+        } else if result.outcome.isGoodReplay {
             replays[key, default: Replays()].delivered = max(replays[key]?.delivered ?? 0, result.replays)
         }
     }
@@ -55,7 +61,7 @@ package struct ReplayOutcomes: Sendable {
         guard let origin = letter.origin else { return .notKnown }
         let number = letter.replays + marks.lastReplay(partition: letter.partition, offset: letter.offset)
         let outcomes = services(of: letter, marks).map { outcome(origin, $0, after: letter.replays, number) }
-        return outcomes.contains(.notKnown) ? .notKnown : outcomes.contains(.failedAgain) ? .failedAgain : .delivered
+        return [.notKnown, .failedAgain, .suppressed].first(where: outcomes.contains) ?? .delivered
     }
 
     /// What was called in the end: what a correction put in place of the dead letter's own push services, else those of them
@@ -76,6 +82,7 @@ package struct ReplayOutcomes: Sendable {
         // An event that does not decode has one result for all of its push services.
         let found = [Self.identity(origin, service), Self.identity(origin, nil)].compactMap { replays[$0] }
         if found.contains(where: { $0.delivered > before }) { return .delivered }
+        if found.contains(where: { $0.suppressed > before }) { return .suppressed }
         return found.contains { $0.known >= number } ? .failedAgain : .notKnown
     }
 

@@ -42,6 +42,8 @@ package struct ReplayProgress: Sendable, Equatable {
     /// How many are replayed: published and marked.
     package var replayed = 0
     package var delivered = 0
+    /// Not called, because of the users' words or a recall.
+    package var suppressed = 0
     package var failed = 0
     package var open = 0
     /// Of the plan, what another operator has replayed or resolved meanwhile, or has expired.
@@ -63,7 +65,8 @@ extension ReplayProgress {
     /// The counts that are reported, with their names.
     package var counts: [(name: String, count: Int)] {
         [
-            ("replayed", replayed), ("skipped", skipped), ("delivered", delivered), ("failed", failed), ("open", open),
+            ("replayed", replayed), ("skipped", skipped), ("delivered", delivered),
+            ("suppressed", suppressed), ("failed", failed), ("open", open),
             ("tooLarge", tooLarge),
         ]
     }
@@ -79,13 +82,14 @@ extension ReplayReport {
         func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
         let done = "\(progress.replayed) of \(counted(progress.planned, "dead letter")) replayed"
         let (delivered, failed) = (progress.delivered, progress.failed)
+        let suppressed = progress.suppressed > 0 ? ", \(progress.suppressed) suppressed" : ""
         let failing =
             watchedTopic.map { "\(failed) of them came back; see herald dlq list --topic \($0) --where 'replays > 0'" }
-            ?? "\(failed) of \(failed + delivered) outcomes are bad; see herald dlq list --since 10m"
+            ?? "\(failed) of \(failed + delivered + progress.suppressed) outcomes are bad; see herald dlq list --since 10m"
         var sentence = end.sentence(
             published: done,
             outcomes: watchedTopic == nil
-                ? "\(counted(delivered, "notification")) delivered, \(failed) failed, \(progress.open) open"
+                ? "\(counted(delivered, "notification")) delivered\(suppressed), \(failed) failed, \(progress.open) open"
                 : "\(failed) came back",
             open: counted(progress.open, "notification"), rest: "; \(again)", rival: "replay",
             failing: "Stopped, \(done): \(failing).")

@@ -6,9 +6,10 @@ struct ReplayTally: Sendable {
     struct Counts: Sendable, Equatable {
         var expected = 0
         var delivered = 0
+        var suppressed = 0
         var failed = 0
 
-        var known: Int { delivered + failed }
+        var known: Int { delivered + suppressed + failed }
         var open: Int { expected - known }
     }
 
@@ -36,7 +37,9 @@ struct ReplayTally: Sendable {
         guard let (number, pushServices) = tracker.receive(result) else { return }
         // An event that did not decode has one outcome.
         let outcomes = max(1, pushServices.count)
-        let path = result.outcome.isGoodReplay ? \Counts.delivered : \Counts.failed
+        let path =
+            result.outcome == .suppressed
+            ? \Counts.suppressed : result.outcome.isGoodReplay ? \Counts.delivered : \Counts.failed
         total[keyPath: path] += outcomes
         if number == batchNumber { batch[keyPath: path] += outcomes }
     }

@@ -55,15 +55,36 @@ package struct LastWordContext: Sendable {
     /// Finds a user's word: reads the whole topic.
     ///
     /// - Parameter onProgress: called now and then with how many of how many records were passed; `false` ends it.
+    /// A broken record counts as workers have it: what was understood of it is added to the former word that the topic still
+    /// has, or, without any, to an opt-out of promotional.
+    ///
     /// - Returns: `nil` when the user has said nothing, or is forgotten.
     package func word(
         of user: String, reach: ClusterReach, admin: Admin, onProgress: (Int64, Int64) -> Bool
     ) throws -> Entry? {
         let keys = [Array(user.utf8)] + (kept.map { [$0.key(of: user.utf8.span.bytes)] } ?? [])
-        let values = try values(of: keys, in: topics.preferences, reach, admin, onProgress)
-        guard let key = keys.first(where: { values[$0] != nil }), let value = values[key] else { return nil }
-        let (preference, problem) = Preference.reading(value.span.bytes, pushServices: pushServices)
-        return Entry(preference: preference, problem: problem, isKept: key != keys[0])
+        var (own, keptWord): (Entry?, Entry?)
+        try read(keys, in: topics.preferences, reach, admin, onProgress) { index, value in
+            if index == 0 {
+                own = value.map { read($0, after: own ?? keptWord) }
+            } else {
+                keptWord = value.map { Entry(preference: read($0, after: nil).preference, isKept: true) }
+            }
+        }
+        return own ?? keptWord
+    }
+
+    private func read(_ value: [UInt8], after former: Entry?) -> Entry {
+        var (preference, problem) = Preference.reading(value.span.bytes, pushServices: pushServices)
+        guard let problem else { return Entry(preference: preference) }
+        if let former {
+            preference.optOut.formUnion(former.preference.optOut)
+            preference.quiet = former.preference.quiet
+        } else {
+            preference.optOut.isOfPromotional = true
+            preference.quiet = nil
+        }
+        return Entry(preference: preference, problem: problem)
     }
 
     /// Finds out whether something is recalled: reads the whole topic.
@@ -72,28 +93,31 @@ package struct LastWordContext: Sendable {
     package func recall(
         of subject: Recall.Subject, reach: ClusterReach, admin: Admin, onProgress: (Int64, Int64) -> Bool
     ) throws -> Recall? {
-        try values(of: [subject.key], in: topics.recalls, reach, admin, onProgress)[subject.key]
-            .map { Recall.reading($0.span.bytes).recall }
+        var recall: Recall?
+        try read([subject.key], in: topics.recalls, reach, admin, onProgress) { _, value in
+            recall = value.map { Recall.reading($0.span.bytes).recall }
+        }
+        return recall
     }
 
-    /// The newest values of some keys.
-    private func values(
-        of keys: [[UInt8]], in topic: String, _ reach: ClusterReach, _ admin: Admin,
-        _ onProgress: (Int64, Int64) -> Bool
-    ) throws -> [[UInt8]: [UInt8]] {
+    /// Reads all records of some keys, in their order; each with the index of its key.
+    private func read(
+        _ keys: [[UInt8]], in topic: String, _ reach: ClusterReach, _ admin: Admin,
+        _ onProgress: (Int64, Int64) -> Bool, _ body: (Int, [UInt8]?) -> Void
+    ) throws {
         let partitions = try partitions(of: topic, isWriting: false, reach: reach, admin: admin)
         let reader = try TopicReader(properties: readerProperties, topic: topic, partitions: partitions)
         defer { reader.close() }
-        var values: [[UInt8]: [UInt8]] = [:]
         let isWhole = try reader.catchUp(to: .written, onProgress: onProgress) { message in
             message.withKey { found in
-                guard let found, let key = keys.first(where: { found.hasSameBytes(as: $0.span.bytes) }) else { return }
-                values[key] = message.valueCopy
+                guard let found, let index = keys.firstIndex(where: { found.hasSameBytes(as: $0.span.bytes) }) else {
+                    return
+                }
+                body(index, message.valueCopy)
             }
         }
         // An older value must not stand for the newest.
         guard isWhole else { throw ToolFailure("the reading of \(topic) was ended before its end") }
-        return values
     }
 
     /// Writes what a user wants from now on, and returns when the brokers have it.
@@ -127,9 +151,7 @@ package struct LastWordContext: Sendable {
     package func forget(_ user: String, _ former: Entry?, reason: String?) throws {
         // What was kept of an earlier time stays; another word has taken its place.
         if let kept, let former, !former.isKept {
-            var optOut = former.preference.optOut
-            // A broken record has held back at least that.
-            if former.problem != nil { optOut.isOfPromotional = true }
+            let optOut = former.preference.optOut
             let value = optOut.isEmpty ? nil : Preference(optOut).encoded()
             let key = kept.key(of: user.utf8.span.bytes)
             do throws(KafkaError) {

@@ -31,7 +31,8 @@ package struct WordKeeper {
         let reading = reader.read(value)
         if isKept, reading.isSound {
             table.keep(reading.optOut, under: key)
-            return nil
+            return table.findsKeptWords
+                ? nil : "is the opt-out of a forgotten user, whom nobody finds without preferences.forgetKeyFile"
         }
         if reading.isSound {
             table.set(reading.optOut, quiet: reading.quiet, of: key)

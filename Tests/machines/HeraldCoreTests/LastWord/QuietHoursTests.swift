@@ -188,7 +188,7 @@ struct QuietHoursTests {
         }
         #expect(moments.allSatisfy { (0..<600_000).contains($0) } && moments.count > 45)
         _ = harness.takeSummaries()
-        let shift = word.rules.shift(of: "user-7".utf8.span.bytes)
+        let shift = word.quietShift(of: "user-7".utf8.span.bytes)
         harness.time = end + shift.count - 1
         word.noteCurrent(asOf: harness.now.monotonic)
         harness.event("user-7", on: EngineHarness.bulk)

@@ -89,7 +89,7 @@ function jobCard(job, app, problem) {
     facts([['By', job.owner], ['Begun', time(job.beganAt)], ['Ended', job.endedAt && time(job.endedAt)], ['Why', about.reason],
       ['Now', !isOver && progress.waits && prose(sentence(progress.waits.sentence))]]),
     progress.planned !== undefined && h('div', {},
-      h('label', { for: 'replayed' }, `${count(progress.replayed)} of ${plural(progress.planned, 'dead letter')} replayed: ${plural(progress.delivered, 'notification')} delivered, ${count(progress.failed)} failed, ${count(progress.open)} open`),
+      h('label', { for: 'replayed' }, `${count(progress.replayed)} of ${plural(progress.planned, 'dead letter')} replayed: ${plural(progress.delivered, 'notification')} delivered, ${progress.suppressed > 0 ? `${count(progress.suppressed)} suppressed, ` : ''}${count(progress.failed)} failed, ${count(progress.open)} open`),
       h('progress', { id: 'replayed', class: 'bar', max: Math.max(1, progress.planned), value: progress.replayed + (progress.skipped ?? 0) })),
     batches.length > 0 && table({
       caption: 'Outcomes of each batch',
