@@ -12,7 +12,7 @@ enum ConfigCheckCommand: HeraldCommand {
     static let usedSettings: UsedSettings = .all
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
-        _ = try invocation.settings(requiring: [.kafka, .backend])
+        try invocation.settings(requiring: [.kafka, .backend]).checkLastWord()
         invocation.console.remark("The settings are right.")
         return .done
     }

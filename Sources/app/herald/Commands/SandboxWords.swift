@@ -17,6 +17,7 @@ final class SandboxWords: UserWords {
 
     private let context: LastWordContext
     private let users: UserRule
+    private let zones = try? ZoneFolder.read()
     private let reach: ClusterReach
     private let admin: HeraldKafka.Admin
     private let writer: Guarded<WordWriter>
@@ -42,6 +43,9 @@ final class SandboxWords: UserWords {
     func set(_ value: [UInt8], of user: String) throws {
         let (preference, problem) = Preference.reading(value.span.bytes, pushServices: context.pushServices)
         if let problem { throw InvalidArgument("the preference \(problem)") }
+        if let zones, let problem = preference.quiet?.zoneProblem(among: zones) {
+            throw InvalidArgument("the preference has a quiet.zone, and \(problem)")
+        }
         try write(preference, of: user)
     }
 

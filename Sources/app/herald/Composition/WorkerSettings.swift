@@ -101,6 +101,12 @@ extension Settings {
             readerProperties: KafkaClientSettings.wordReader(self))
     }
 
+    /// Checks what a worker reads at its start to obey users' words.
+    func checkLastWord() throws {
+        _ = try keptNames()
+        if preferences.enabled { _ = try quietRules() }
+    }
+
     /// How quiet hours are read, with the system's time zones.
     private func quietRules() throws -> QuietRules {
         var rules = QuietRules()

@@ -1,4 +1,5 @@
 package import HeraldText
+package import HeraldTime
 
 /// The hours in which a user does not want to be disturbed: promotional events wait for their end.
 ///
@@ -122,6 +123,12 @@ extension QuietHours {
         guard digits.allSatisfy({ (0...9).contains($0) }) else { return nil }
         let (hour, minute) = (digits[0] * 10 + digits[1], digits[2] * 10 + digits[3])
         return minute < 60 && hour * 60 + minute <= 1_440 ? hour * 60 + minute : nil
+    }
+
+    /// What is wrong with the zone, among those that are known; `nil` for a known one, and without one.
+    package func zoneProblem(among zones: TimeZones) -> String? {
+        guard let zone, zones.number(of: zone) == nil else { return nil }
+        return "\(SafeText.quoted(zone, limit: 60)) is no time zone that this machine knows; names are as Europe/Berlin"
     }
 
     /// What is wrong with them, as a continuation of "quiet hours that"; `nil` for sound ones.

@@ -1,6 +1,7 @@
 internal import HeraldBytes
 package import HeraldEvents
 package import HeraldText
+package import HeraldTime
 
 /// The lines of a file of words, each checked: CSV with a heading `user,opt_out` or `user,opt_out,quiet`, or JSON lines with
 /// `user` and `optOut`, and `quiet` if there are any.
@@ -22,11 +23,14 @@ package struct WordFile {
 
     private let pushServices: PushServices
     private let users: UserRule
+    private let zones: TimeZones?
     private var form: Form?
     /// The line of each user, by a hash.
     private var lines: [Int: Int] = [:]
 
-    package init(pushServices: PushServices, users: UserRule) {
+    /// - Parameter zones: Those that quiet hours may name; `nil` when none are known, and each may be right.
+    package init(pushServices: PushServices, users: UserRule, zones: TimeZones? = nil) {
+        self.zones = zones
         self.pushServices = pushServices
         self.users = users
     }
@@ -50,6 +54,9 @@ package struct WordFile {
         switch form {
         case .json: found = try readJSON(line)
         case .csv(let delimiter, let columns): found = try readCSV(text, delimiter, columns, line.number)
+        }
+        if let zones, let problem = found.quiet?.zoneProblem(among: zones) {
+            throw InputError(problem, line: line.number)
         }
         if let problem = users.problem(in: found.user.utf8.span.bytes) {
             throw InputError(problem, line: line.number, column: 1)

@@ -75,6 +75,11 @@ enum PreferencesSetCommand: HeraldCommand {
             }
         }
         let hours = try parsed[quiet].map { try quietHours($0, parsed) }
+        if let hours = hours ?? nil, hours.zone == nil, tool.settings.preferences.defaultZone == nil {
+            tool.console.complain(
+                "warning: these hours name no zone, and preferences.defaultZone is not set: they hold only events that name "
+                    + "one")
+        }
         _ = try tool.partitions(of: tool.context.topics.preferences, isWriting: true)
         let former = try tool.word(of: user)
         stop.beginWork()
@@ -103,8 +108,8 @@ enum PreferencesSetCommand: HeraldCommand {
         } catch {
             throw parsed.mistake("--quiet: \(error)")
         }
-        if let zone = hours.zone, let zones = try? ZoneFolder.read(), zones.number(of: zone) == nil {
-            throw parsed.mistake("--quiet: \(SafeText.quoted(zone)) is no time zone; names are as Europe/Berlin")
+        if let zones = try? ZoneFolder.read(), let problem = hours.zoneProblem(among: zones) {
+            throw parsed.mistake("--quiet: \(problem)")
         }
         return hours
     }

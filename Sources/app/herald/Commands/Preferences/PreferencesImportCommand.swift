@@ -35,7 +35,8 @@ enum PreferencesImportCommand: HeraldCommand {
         let lines = try LineFile(path: parsed[file], copyingInto: invocation.temporaryDirectory)
         let settings = try invocation.readSettings(requiring: isDryRun ? [] : [.kafka]).settings
         let (services, users) = (try settings.pushServices(), settings.backend.users)
-        let counts = try check(lines, WordFile(pushServices: services, users: users), console)
+        let zones = try? ZoneFolder.read()
+        let counts = try check(lines, WordFile(pushServices: services, users: users, zones: zones), console)
         console.remark(
             "\(TopicsTool.counted(counts.users, "user")), \(counts.optedOut) of whom have opted out of something.")
         guard !isDryRun else { return .done }

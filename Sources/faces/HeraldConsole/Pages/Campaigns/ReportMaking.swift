@@ -170,16 +170,19 @@ private final class ListFile {
     private static let bufferBytes = 1 << 16
 
     private let file: GrowingFile
-    private var buffer: [UInt8]
+    private let isCSV: Bool
+    private var buffer: [UInt8] = []
 
     init(in directory: String, isCSV: Bool = true) throws {
         file = try GrowingFile(in: directory, for: "the report's list")
-        // A list without a mark is read in another encoding by Excel.
-        buffer = isCSV ? Array(CSVText.byteOrderMark.utf8) : []
+        self.isCSV = isCSV
     }
 
     func append(_ line: String) throws {
         guard file.byteCount <= Self.limitBytes else { return }
+        // A list without a mark is read in another encoding by Excel; an audience's heading may have one.
+        let mark = CSVText.byteOrderMark.utf8
+        if isCSV, file.byteCount == 0, buffer.isEmpty, !line.utf8.starts(with: mark) { buffer += mark }
         buffer += line.utf8
         if buffer.count >= Self.bufferBytes { try flush() }
     }
