@@ -40,7 +40,7 @@ enum PreferencesSetCommand: HeraldCommand {
         "opt-out", .text("ENTRY,…"),
         "all, promotional, pns:NAME, source:SOURCE, separated by commas; or none: the user wants everything.")
     private static let quiet = CommandOption.optional(
-        "quiet", .text("HOURS"),
+        "quiet-hours", .text("HOURS"),
         "The hours in which promotional events wait, as '22:00-07:00 Europe/Berlin', with days if not each is meant: "
             + "'00:00-24:00 Europe/Berlin sat,sun'; or none.")
 
@@ -55,7 +55,8 @@ enum PreferencesSetCommand: HeraldCommand {
             .init(
                 "herald preferences set ann --opt-out promotional,pns:apns", "No advertisements, and nothing by apns."),
             .init("herald preferences set ann --opt-out none", "Everything again."),
-            .init("herald preferences set ann --quiet '22:00-07:00 Europe/Berlin'", "No advertisements at night."),
+            .init(
+                "herald preferences set ann --quiet-hours '22:00-07:00 Europe/Berlin'", "No advertisements at night."),
         ])
     static let usedSettings = PreferencesTool.usedSettings
 
@@ -65,7 +66,7 @@ enum PreferencesSetCommand: HeraldCommand {
         let tool = try PreferencesTool(invocation)
         let user = try tool.user(invocation, parsed[PreferencesTool.user])
         guard parsed[optOut] != nil || parsed[quiet] != nil else {
-            throw parsed.mistake("name what is to be set: --opt-out or --quiet")
+            throw parsed.mistake("name what is to be set: --opt-out or --quiet-hours")
         }
         let wanted = try parsed[optOut].map { text in
             do throws(InputError) {
@@ -106,10 +107,10 @@ enum PreferencesSetCommand: HeraldCommand {
         do throws(InvalidArgument) {
             hours = try QuietHours(text: text)
         } catch {
-            throw parsed.mistake("--quiet: \(error)")
+            throw parsed.mistake("--quiet-hours: \(error)")
         }
         if let zones = try? ZoneFolder.read(), let problem = hours.zoneProblem(among: zones) {
-            throw parsed.mistake("--quiet: \(problem)")
+            throw parsed.mistake("--quiet-hours: \(problem)")
         }
         return hours
     }
