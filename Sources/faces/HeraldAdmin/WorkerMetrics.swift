@@ -286,7 +286,8 @@ public enum WorkerMetrics {
             guard let report = source.report.lastWord else { return }
             writer.sample([], report.age(now: source.now.monotonic).inSeconds)
         },
-        words("herald_preferences_users", .gauge, "Users who have opted out of something, or have quiet hours.", \.users),
+        words(
+            "herald_preferences_users", .gauge, "Users who have opted out of something, or have quiet hours.", \.users),
         words(
             "herald_preferences_bytes", .gauge, unit: .bytes, "Memory that opt-outs and recalls take.", \.bytes),
         words(

@@ -198,8 +198,8 @@ MUTANTS = [
     Mutant(
         "an event that calls itself transactional is, in a promotional topic too",
         "Engine+LastWord.swift",
-        "max(ofTopic, own ?? .transactional)",
-        "own ?? ofTopic",
+        "max(ofTopic, slot.event.eventClass ?? .transactional)",
+        "slot.event.eventClass ?? ofTopic",
         WORDS,
     ),
     Mutant(

@@ -8,7 +8,9 @@ enum QuietClock {
     /// The longest quiet hours.
     static let longest: Int64 = 5
 
-    /// Minutes east of UTC, by name. A run begins at 22:13:20 UTC, in `Sim/Midnight` just before the day's end.
+    /// Minutes east of UTC, by name.
+    ///
+    /// A run begins at 22:13:20 UTC, in `Sim/Midnight` just before the day's end.
     private static let offsets = ["Sim/East": 330, "Sim/Midnight": 104]
     private static let defaultZone = "Sim/Midnight"
     /// A zone that no worker knows.

@@ -31,7 +31,8 @@ public struct ResultFacts: Sendable {
     public init(
         outcome: Outcome, firstOutcome: Outcome? = nil, pushService: Int? = nil, status: Int? = nil,
         reason: DeadLetterReason? = nil, suppression: SuppressionReason? = nil,
-        quietIgnored: QuietIgnored? = nil, attempts: Int? = nil, firstAttemptAt: WallTime? = nil, completedAt: WallTime, omitted: ContentFields = []
+        quietIgnored: QuietIgnored? = nil, attempts: Int? = nil, firstAttemptAt: WallTime? = nil, completedAt: WallTime,
+        omitted: ContentFields = []
     ) {
         self.outcome = outcome
         self.firstOutcome = firstOutcome

@@ -91,7 +91,8 @@ extension Engine {
         let facts = ResultFacts(
             outcome: final.outcome, firstOutcome: first, pushService: service,
             status: production.status == 0 ? nil : production.status, reason: reason,
-            suppression: suppression, quietIgnored: events[slot].quietIgnored, attempts: service == nil ? nil : production.attempts,
+            suppression: suppression, quietIgnored: events[slot].quietIgnored,
+            attempts: service == nil ? nil : production.attempts,
             firstAttemptAt: events[slot].firstAttemptAt,
             completedAt: production.decidedAt, omitted: omitted(from: slot, final.outcome, service))
         let backendID = configuration.keepsBackendIDs && final == .delivered ? backendID(slot, service) : nil
