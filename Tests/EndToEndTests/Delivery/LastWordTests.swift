@@ -278,7 +278,9 @@ struct LastWordTests {
                 #expect(retry.heraldHeaders["herald-not-before"] == "\(end * 60_000)")
             }
             #expect(fixture.backend.calls.count { $0.user == "user-0" } == 1)
-            #expect(try await Self.metric("herald_ready", of: worker) == 1)
+            try await Self.wait(fixture, "the worker is ready") {
+                try await Self.metric("herald_ready", of: worker) == 1
+            }
         }
     }
 

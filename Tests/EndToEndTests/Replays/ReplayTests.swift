@@ -86,7 +86,7 @@ struct ReplayTests {
             let once = try await fixture.dlq("replay", "--group", "status=503", "--again", "--dry-run", "-o", "jsonl")
             #expect(
                 try object(once.output)["replayedBefore"] as? [String: Int] == [
-                    "delivered": 6, "failed-again": 0, "not-known": 0, "not-reported": 0,
+                    "delivered": 6, "suppressed": 0, "failed-again": 0, "not-known": 0, "not-reported": 0,
                 ], "\(once.output)")
             #expect(try await fixture.replayCounts().values.allSatisfy { $0 == 1 })
         }
