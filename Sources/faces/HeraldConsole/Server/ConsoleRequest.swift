@@ -42,3 +42,12 @@ struct ConsoleRequest: Sendable {
         }
     }
 }
+
+extension ConsoleRequest {
+    private static let mostReason = 500
+
+    /// The reason of a change as it is recorded; `nil` without one.
+    static func reason(_ text: String?) -> String? {
+        text.flatMap { $0.isEmpty ? nil : String($0.prefix(mostReason)) }
+    }
+}

@@ -14,7 +14,6 @@ final class CampaignsPart: ConsolePart {
     }
 
     private static let listKey = "list"
-    private static let mostReason = 500
 
     private let service: CampaignService
     /// Of files without names.
@@ -170,9 +169,7 @@ final class CampaignsPart: ConsolePart {
     }
 
     private func give(_ order: ControlOrder, _ request: ConsoleRequest) throws -> ConsoleAnswer {
-        let given = try request.decoded(Order.self).reason.flatMap {
-            $0.isEmpty ? nil : String($0.prefix(Self.mostReason))
-        }
+        let given = ConsoleRequest.reason(try request.decoded(Order.self).reason)
         let reason = order == .resume ? nil : given
         let (plan, control) = try service.give(order, of: request.parameters[0], by: request.viewer, reason: reason)
         let command = JSONValue.words(CampaignService.command(order, of: plan.campaign.name, reason: reason))

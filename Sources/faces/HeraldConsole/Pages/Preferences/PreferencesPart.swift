@@ -1,6 +1,5 @@
 internal import HeraldEvents
 internal import HeraldText
-internal import HeraldThreads
 internal import HeraldTools
 
 /// The *Preferences* page: what a user does not want, for operators, and changes of it; ``RecallPart`` has the recalls.
@@ -19,21 +18,15 @@ final class PreferencesPart: ConsolePart {
     }
 
     private let context: ConsoleContext
-    private let tasks: AskedTasks<ReadingTask>
-    private let housekeeping: RepeatedWork
+    private let tasks: ReadingTasks
 
     init(_ context: ConsoleContext) throws {
         self.context = context
-        let tasks = try AskedTasks<ReadingTask>(
-            name: "preferences", most: 4, busy: "four users' words are read already; try again in a moment")
-        self.tasks = tasks
-        housekeeping = try RepeatedWork(name: "housekeeping", every: .seconds(30)) { tasks.sweep() }
+        tasks = try ReadingTasks(
+            name: "preferences", busy: "four users' words are read already; try again in a moment")
     }
 
-    func stop() {
-        housekeeping.stop()
-        tasks.stop()
-    }
+    func stop() { tasks.stop() }
 
     var routes: [ConsoleRoute] {
         [
@@ -42,7 +35,7 @@ final class PreferencesPart: ConsolePart {
             },
             .operate("/api/preferences/show") { [self] in try look($0) },
             .change("/api/preferences/change") { [self] in try change($0) },
-            .operate("/api/preferences/task/*") { [self] in try ReadingTask.standing(of: $0.parameters[0], tasks) },
+            .operate("/api/preferences/task/*") { [self] in try tasks.standing(of: $0.parameters[0]) },
         ]
     }
 
@@ -54,7 +47,7 @@ final class PreferencesPart: ConsolePart {
         let words = context.signed(by: request.viewer.name).words
         try words.recordReveal(of: user)
         let command = ["herald", "preferences", "show", user]
-        return try ReadingTask.begin(tasks) { [context] progress in
+        return try tasks.begin { [context] progress in
             let entry = try words.word(of: user, reach: context.reach, admin: context.admin, onProgress: progress)
             return Self.json(user, entry).with("command", .words(command))
         }
@@ -87,7 +80,7 @@ final class PreferencesPart: ConsolePart {
         let options = reason.map { ["--reason", $0] } ?? []
         guard let entries = change.optOut else {
             let command = ["herald", "preferences", "forget", user] + options
-            return try ReadingTask.begin(tasks) { [context] progress in
+            return try tasks.begin { [context] progress in
                 let former =
                     words.kept == nil
                     ? nil : try words.word(of: user, reach: context.reach, admin: context.admin, onProgress: progress)
@@ -102,7 +95,7 @@ final class PreferencesPart: ConsolePart {
             throw FormMistake("sources", error.description)
         }
         let command = ["herald", "preferences", "set", user, "--opt-out", wanted.words] + options
-        return try ReadingTask.begin(tasks) { [context] progress in
+        return try tasks.begin { [context] progress in
             let former = try words.word(of: user, reach: context.reach, admin: context.admin, onProgress: progress)
             let written = try words.set(user, insteadOf: former, reason: reason) { $0.optOut = wanted }
             return .object([
@@ -111,57 +104,5 @@ final class PreferencesPart: ConsolePart {
                 .init("quiet", .text(written.preference.quiet?.text)), .init("command", .words(command)),
             ])
         }
-    }
-}
-
-/// A task that reads a topic, and its answer.
-struct ReadingTask: Sendable {
-    private var passed: Int64 = 0
-    private var total: Int64 = 0
-    private var answer: JSONValue?
-
-    private init() {}
-
-    /// Begins one; the answer has its key.
-    ///
-    /// - Parameter body: gets what takes its progress, and `false` back when no page asks for it any more.
-    static func begin(
-        _ tasks: AskedTasks<Self>,
-        _ body: @escaping @Sendable (_ progress: (Int64, Int64) -> Bool) throws -> JSONValue
-    ) throws -> ConsoleAnswer {
-        let key = AccessToken.random()
-        try tasks.begin(key, showing: Self()) { work in
-            var task = Self()
-            task.answer = try body { passed, total in
-                var step = Self()
-                (step.passed, step.total) = (passed, total)
-                work.publish(step)
-                return work.isWanted
-            }
-            work.publish(task)
-        }
-        return .json(Self().json(key))
-    }
-
-    static func standing(of key: String, _ tasks: AskedTasks<Self>) throws -> ConsoleAnswer {
-        guard let snapshot = tasks.ask(key), let task = snapshot.value else {
-            throw Refused("this was forgotten; ask again", status: 404)
-        }
-        if let failure = snapshot.failure { return .json(["state": "failed", "error": .failure(failure)]) }
-        return .json(task.json(key))
-    }
-
-    private func json(_ key: String) -> JSONValue {
-        (answer ?? ["passed": .integer(Int(passed)), "total": .integer(Int(total))])
-            .with("state", .string(answer == nil ? "reading" : "done")).with("task", .string(key)).safe
-    }
-}
-
-extension ConsoleRequest {
-    private static let mostReason = 500
-
-    /// The reason of a change as it is recorded; `nil` without one.
-    static func reason(_ text: String?) -> String? {
-        text.flatMap { $0.isEmpty ? nil : String($0.prefix(mostReason)) }
     }
 }

@@ -18,22 +18,15 @@ final class RecallPart: ConsolePart {
 
     private let context: ConsoleContext
     private let campaigns: CampaignService
-    private let tasks: AskedTasks<ReadingTask>
-    private let housekeeping: RepeatedWork
+    private let tasks: ReadingTasks
 
     init(_ context: ConsoleContext) throws {
         self.context = context
         campaigns = CampaignService(console: context)
-        let tasks = try AskedTasks<ReadingTask>(
-            name: "recall", most: 4, busy: "four searches are at work; wait until one has ended")
-        self.tasks = tasks
-        housekeeping = try RepeatedWork(name: "housekeeping", every: .seconds(30)) { tasks.sweep() }
+        tasks = try ReadingTasks(name: "recall", busy: "four searches are at work; wait until one has ended")
     }
 
-    func stop() {
-        housekeeping.stop()
-        tasks.stop()
-    }
+    func stop() { tasks.stop() }
 
     var routes: [ConsoleRoute] {
         [
@@ -43,7 +36,7 @@ final class RecallPart: ConsolePart {
                         campaign: request.text("campaign"), id: request.text("id"), user: request.text("user"),
                         source: request.text("source")))
             },
-            .get("/api/recalls/*") { [self] in try ReadingTask.standing(of: $0.parameters[0], tasks) },
+            .get("/api/recalls/*") { [self] in try tasks.standing(of: $0.parameters[0]) },
             .change("/api/recalls/give") { [self] in try recall($0, isWithdrawn: false) },
             .change("/api/recalls/withdraw") { [self] in try recall($0, isWithdrawn: true) },
         ]
@@ -69,7 +62,7 @@ final class RecallPart: ConsolePart {
 
     private func look(_ asked: Subject) throws -> ConsoleAnswer {
         let subject = try Self.subject(asked)
-        return try ReadingTask.begin(tasks) { [self] progress in
+        return try tasks.begin { [self] progress in
             let known = try context.words.recall(
                 of: subject, reach: context.reach, admin: context.admin, onProgress: { _, _ in progress(0, 0) })
             let scope = try scope(subject, progress)
