@@ -68,6 +68,6 @@ struct SuppressedResultTests {
     func meaning() {
         let outcome = Outcome.suppressed
         #expect(outcome.standing == .ended && outcome.makesDuplicates && outcome.hasDetail && outcome.tone == .quiet)
-        #expect(!outcome.isAlarming && !outcome.hasDeadLetter && outcome.isGoodReplay)
+        #expect(!outcome.isAlarming && !outcome.hasDeadLetter && outcome.replayEnd == .suppressed)
     }
 }

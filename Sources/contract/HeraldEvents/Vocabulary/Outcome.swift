@@ -80,11 +80,22 @@ extension Outcome {
         }
     }
 
-    /// Whether a replay that ends so needs no other.
-    public var isGoodReplay: Bool {
+    /// What it says of a replay.
+    public enum ReplayEnd: Sendable {
+        /// The person has it, and it needs no other replay.
+        case delivered
+        /// It was not to be delivered any more, and needs no other either.
+        case suppressed
+        /// It is as far as before.
+        case failed
+    }
+
+    /// What it says of a replay.
+    public var replayEnd: ReplayEnd {
         switch self {
-        case .delivered, .duplicate, .suppressed: true
-        case .deadLettered, .expired, .cancelled: false
+        case .delivered, .duplicate: .delivered
+        case .suppressed: .suppressed
+        case .deadLettered, .expired, .cancelled: .failed
         }
     }
 

@@ -36,7 +36,7 @@ extension Engine {
 
     private mutating func noteZone(_ slot: Int32, _ lastWord: LastWord, value: RawSpan) {
         let name = withSlot(slot) { $0.event.bytes(of: $0.event.zone, value: value).text }
-        events.setZone(slot, lastWord.zone(named: name))
+        events.setZone(slot, lastWord.rules.zone(named: name))
     }
 
     /// Ends the next call by the user's word or a recall, or holds it while it is not known what the user has said last.

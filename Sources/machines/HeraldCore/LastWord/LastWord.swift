@@ -192,9 +192,6 @@ extension LastWord {
         case quiet(QuietWindow)
     }
 
-    /// The zone that an event names.
-    func zone(named name: String) -> QuietWindow.Zone { rules.zone(named: name) }
-
     /// The time after the end of quiet hours after which a user's events leave, the same in each process.
     @inline(__always)
     func quietShift(of user: RawSpan) -> Milliseconds {

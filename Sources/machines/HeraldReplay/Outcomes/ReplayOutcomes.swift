@@ -45,12 +45,14 @@ package struct ReplayOutcomes: Sendable {
         guard result.replays > 0 else { return }
         let key = Self.identity(result.origin, result.pushService)
         guard replays.count < Self.limit || replays[key] != nil else { return }
-        replays[key, default: Replays()].known = max(replays[key]?.known ?? 0, result.replays)
-        if result.outcome == .suppressed {
-            replays[key, default: Replays()].suppressed = max(replays[key]?.suppressed ?? 0, result.replays)
-        } else if result.outcome.isGoodReplay {
-            replays[key, default: Replays()].delivered = max(replays[key]?.delivered ?? 0, result.replays)
+        var seen = replays[key] ?? Replays()
+        seen.known = max(seen.known, result.replays)
+        switch result.outcome.replayEnd {
+        case .delivered: seen.delivered = max(seen.delivered, result.replays)
+        case .suppressed: seen.suppressed = max(seen.suppressed, result.replays)
+        case .failed: break
         }
+        replays[key] = seen
     }
 
     /// What came of the replay of a dead letter that was replayed; ``LetterFate`` says what became of any.

@@ -52,6 +52,9 @@ package struct ReplayProgress: Sendable, Equatable {
     package var tooLarge = 0
 
     package init() {}
+
+    /// Such as `, 6 suppressed`, behind what was delivered; empty without any.
+    package var suppressedWords: String { suppressed > 0 ? ", \(suppressed) suppressed" : "" }
 }
 
 /// What a replay leaves behind.
@@ -82,14 +85,13 @@ extension ReplayReport {
         func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
         let done = "\(progress.replayed) of \(counted(progress.planned, "dead letter")) replayed"
         let (delivered, failed) = (progress.delivered, progress.failed)
-        let suppressed = progress.suppressed > 0 ? ", \(progress.suppressed) suppressed" : ""
         let failing =
             watchedTopic.map { "\(failed) of them came back; see herald dlq list --topic \($0) --where 'replays > 0'" }
             ?? "\(failed) of \(failed + delivered + progress.suppressed) outcomes are bad; see herald dlq list --since 10m"
         var sentence = end.sentence(
             published: done,
             outcomes: watchedTopic == nil
-                ? "\(counted(delivered, "notification")) delivered\(suppressed), \(failed) failed, \(progress.open) open"
+                ? "\(counted(delivered, "notification")) delivered\(progress.suppressedWords), \(failed) failed, \(progress.open) open"
                 : "\(failed) came back",
             open: counted(progress.open, "notification"), rest: "; \(again)", rival: "replay",
             failing: "Stopped, \(done): \(failing).")

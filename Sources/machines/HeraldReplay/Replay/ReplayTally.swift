@@ -37,9 +37,12 @@ struct ReplayTally: Sendable {
         guard let (number, pushServices) = tracker.receive(result) else { return }
         // An event that did not decode has one outcome.
         let outcomes = max(1, pushServices.count)
-        let path =
-            result.outcome == .suppressed
-            ? \Counts.suppressed : result.outcome.isGoodReplay ? \Counts.delivered : \Counts.failed
+        let path: WritableKeyPath<Counts, Int> =
+            switch result.outcome.replayEnd {
+            case .delivered: \.delivered
+            case .suppressed: \.suppressed
+            case .failed: \.failed
+            }
         total[keyPath: path] += outcomes
         if number == batchNumber { batch[keyPath: path] += outcomes }
     }

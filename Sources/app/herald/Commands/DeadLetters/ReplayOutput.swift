@@ -71,19 +71,15 @@ struct ReplayOutput {
     func batchLine(_ progress: ReplayProgress) -> String {
         "Batch \(progress.batch) begins; so far \(progress.replayed) of \(progress.planned) dead letters replayed, "
             + (watchedTopic == nil
-                ? "\(TopicsTool.counted(progress.delivered, "notification")) delivered\(Self.suppressed(progress)), "
+                ? "\(TopicsTool.counted(progress.delivered, "notification")) delivered\(progress.suppressedWords), "
                     + "\(progress.failed) failed."
                 : "\(progress.failed) came back.")
-    }
-
-    private static func suppressed(_ progress: ReplayProgress) -> String {
-        progress.suppressed > 0 ? ", \(progress.suppressed) suppressed" : ""
     }
 
     func progressLine(_ progress: ReplayProgress, _ waits: JobWaitReason?, _ meter: ThroughputMeter) -> String {
         let outcomes =
             watchedTopic == nil
-            ? "\(progress.delivered) delivered\(Self.suppressed(progress))  \(progress.failed) failed  \(progress.open) open"
+            ? "\(progress.delivered) delivered\(progress.suppressedWords)  \(progress.failed) failed  \(progress.open) open"
             : "\(progress.failed) came back"
         let rest =
             if let waits, !waits.kind.isAtWork { "  " + SafeText.escaped(waits.phrase) } else {
