@@ -16,10 +16,6 @@ final class ControlClients: JobIO {
     private static let recordsPerTurn = 1_000
     /// The silence after which the reader is assigned again at the same position; the topic may be quiet for hours.
     private static let silence = Duration.seconds(30)
-    /// The longest time between two checks of the client for trouble.
-    private static let idlePause: Milliseconds = .seconds(5)
-    /// The longest time for one question to the brokers.
-    private static let questionTimeout = Milliseconds.seconds(2)
 
     private enum Answer {
         case found([TopicPartition])
@@ -32,10 +28,8 @@ final class ControlClients: JobIO {
     private let admin: Admin
     private let lanes: CampaignWatch
     private let logger: Logger
-    private let wakeup: Wakeup
-    private var reader: TopicReader?
+    private let reader: TopicFollower
     private var hasReadAll = false
-    private var isBusy = false
     private var answers: [Answer] = []
     /// The pause that it has written last, until it comes back from the topic.
     private var written: CampaignControl?
@@ -44,14 +38,12 @@ final class ControlClients: JobIO {
         self.configuration = configuration
         self.admin = admin
         self.lanes = lanes
-        self.wakeup = wakeup
         self.logger = logger
+        reader = TopicFollower(
+            configuration.readerProperties, silence: Self.silence, recordsPerTurn: Self.recordsPerTurn, wakeup: wakeup)
     }
 
-    func close() {
-        reader?.close()
-        reader = nil
-    }
+    func close() { reader.close() }
 
     // MARK: What the machine wants
 
@@ -66,7 +58,8 @@ final class ControlClients: JobIO {
                 answers.append(.notFound(error))
             }
         case .read(let partitions):
-            do throws(KafkaError) { try read(partitions) } catch { answers.append(.readingFailed(error)) }
+            hasReadAll = false
+            do throws(KafkaError) { try reader.read(partitions) } catch { answers.append(.readingFailed(error)) }
         case .tell(let name, let control): lanes.tell(name, control)
         case .settled: lanes.settle()
         case .write(let name, let control):
@@ -82,24 +75,13 @@ final class ControlClients: JobIO {
 
     private func partitions() throws(KafkaError) -> [TopicPartition] {
         let found = try admin.metadata(
-            topics: [configuration.topic], timeout: Self.questionTimeout
+            topics: [configuration.topic], timeout: TopicFollower.questionTimeout
         ).topics
         guard let topic = found.first, topic.error == nil, !topic.partitions.isEmpty else {
             throw found.first?.error
                 ?? KafkaError(code: KafkaError.Code.unknownTopicOrPartition, message: "the topic is missing")
         }
         return topic.partitions.map { TopicPartition(topic: configuration.topic, partition: $0.id) }
-    }
-
-    private func read(_ partitions: [TopicPartition]) throws(KafkaError) {
-        close()
-        hasReadAll = false
-        let reader = try TopicReader(
-            properties: configuration.readerProperties, silence: Self.silence, patience: CampaignWatch.patience,
-            questions: Self.questionTimeout.duration)
-        self.reader = reader
-        reader.consumer.queue.notify(wakeup)
-        try reader.begin(Dictionary(uniqueKeysWithValues: partitions.map { ($0, .beginning) }), to: .committed)
     }
 
     private func write(_ control: CampaignControl, of campaign: String) throws(KafkaError) {
@@ -111,7 +93,7 @@ final class ControlClients: JobIO {
             throw error
         }
         var failure: KafkaError?
-        try producer.flush(timeout: Self.questionTimeout * 5) { _, error in failure = error }
+        try producer.flush(timeout: TopicFollower.questionTimeout * 5) { _, error in failure = error }
         if let failure { throw failure }
         written = control
     }
@@ -127,7 +109,7 @@ final class ControlClients: JobIO {
             defer { producer.close() }
             let target = try producer.topic(topic)
             failure = producer.produce(topic: target, key: key.span.bytes, value: value.span.bytes, token: 0)
-            if failure == nil { try producer.flush(timeout: Self.questionTimeout) { _, error in failure = error } }
+            if failure == nil { try producer.flush(timeout: TopicFollower.questionTimeout) { _, error in failure = error } }
         } catch {
             failure = error
         }
@@ -152,29 +134,15 @@ final class ControlClients: JobIO {
             case .written(let error): machine.written(error, now: now)
             }
         }
-        deliverRecords(to: &machine)
-    }
-
-    private func deliverRecords(to machine: inout ControlMachine) {
-        isBusy = false
-        guard let reader else { return }
-        _ = reader.consumer.takeNotices()
         do throws(KafkaError) {
-            for _ in 0..<Self.recordsPerTurn {
-                switch try reader.next(wait: hasReadAll ? .zero : Self.turnLength) {
-                case .nothing:
-                    isBusy = !hasReadAll
-                    return
-                case .record(let message):
-                    defer { message.release() }
-                    receive(message, by: &machine)
+            try reader.take(wait: hasReadAll ? .zero : Self.turnLength) { step in
+                switch step {
+                case .record(let message): receive(message, by: &machine)
                 case .end:
                     hasReadAll = true
-                    try reader.setEnd(.none)
                     machine.reachedEnd(now: now)
                 }
             }
-            isBusy = true
         } catch {
             readingFailed(error, &machine)
         }
@@ -204,11 +172,7 @@ final class ControlClients: JobIO {
     }
 
     func wait(until moment: MonotonicTime?) {
-        guard !isBusy, answers.isEmpty else { return }
-        let now = SystemClock.monotonic()
-        var end = now.advanced(by: Self.idlePause)
-        if let moment { end = min(end, moment) }
-        if wakeup.wait(for: max(.zero, end.time(since: now)).duration) { wakeup.drain() }
+        if answers.isEmpty { reader.wait(until: moment) }
     }
 
     // MARK: People

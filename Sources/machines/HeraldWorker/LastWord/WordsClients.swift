@@ -12,10 +12,6 @@ final class WordsClients: JobIO {
     private static let recordsPerTurn = 10_000
     /// The silence after which the reader is assigned again at the same position; the topics may be quiet for hours.
     private static let silence = Duration.seconds(10)
-    /// The longest time between two checks of the client for trouble.
-    private static let idlePause: Milliseconds = .seconds(5)
-    /// The longest time for one question to the brokers.
-    private static let questionTimeout = Milliseconds.seconds(2)
     /// The time between two log lines about broken records.
     private static let brokenInterval: Milliseconds = .minutes(1)
 
@@ -30,11 +26,9 @@ final class WordsClients: JobIO {
     private let admin: Admin
     private let watch: LastWordWatch
     private let logger: Logger
-    private let wakeup: Wakeup
+    private let topics: TopicFollower
     private var keeper: WordKeeper
-    private var reader: TopicReader?
     private var preferences: TopicHandleID?
-    private var isBusy = false
     private var answers: [Answer] = []
     private var brokenSinceLog = 0
     private var lastBrokenLog: MonotonicTime?
@@ -45,15 +39,13 @@ final class WordsClients: JobIO {
         self.configuration = configuration
         self.admin = admin
         self.watch = watch
-        self.wakeup = wakeup
         self.logger = logger
+        topics = TopicFollower(
+            configuration.readerProperties, silence: Self.silence, recordsPerTurn: Self.recordsPerTurn, wakeup: wakeup)
         keeper = WordKeeper(configuration.table, pushServices: configuration.pushServices)
     }
 
-    func close() {
-        reader?.close()
-        reader = nil
-    }
+    func close() { topics.close() }
 
     // MARK: What the machine wants
 
@@ -67,8 +59,7 @@ final class WordsClients: JobIO {
             if isAgain { configuration.table.beginAgain() }
             do throws(KafkaError) { try read(partitions) } catch { answers.append(.readingFailed(error)) }
         case .askEnds:
-            isBusy = true
-            do throws(KafkaError) { try reader?.setEnd(.committed) } catch { answers.append(.endsUnknown(error)) }
+            do throws(KafkaError) { try topics.askEnds() } catch { answers.append(.endsUnknown(error)) }
         case .current(let moment): configuration.table.noteCurrent(asOf: moment)
         case .settled: watch.settle()
         case .notice(let notice): announce(notice)
@@ -77,7 +68,7 @@ final class WordsClients: JobIO {
 
     private func findPartitions() throws(KafkaError) {
         let topics = [configuration.preferencesTopic, configuration.recallsTopic]
-        let found = try admin.metadata(topics: topics, timeout: Self.questionTimeout).topics
+        let found = try admin.metadata(topics: topics, timeout: TopicFollower.questionTimeout).topics
         var partitions: [TopicPartition] = []
         var missing: [String] = []
         for name in topics {
@@ -94,16 +85,9 @@ final class WordsClients: JobIO {
     }
 
     private func read(_ partitions: [TopicPartition]) throws(KafkaError) {
-        close()
-        isBusy = true
-        let reader = try TopicReader(
-            properties: configuration.readerProperties, silence: Self.silence, patience: CampaignWatch.patience,
-            questions: Self.questionTimeout.duration)
-        self.reader = reader
-        reader.consumer.queue.notify(wakeup)
-        try reader.begin(Dictionary(uniqueKeysWithValues: partitions.map { ($0, .beginning) }), to: .committed)
+        try topics.read(partitions)
         let topic = configuration.preferencesTopic
-        preferences = partitions.contains { $0.topic == topic } ? try reader.consumer.topicID(of: topic) : nil
+        preferences = partitions.contains { $0.topic == topic } ? try topics.topicID(of: topic) : nil
     }
 
     // MARK: What arrives
@@ -120,27 +104,13 @@ final class WordsClients: JobIO {
             case .readingFailed(let error): readingFailed(error, &machine)
             }
         }
-        deliverRecords(to: &machine)
-    }
-
-    private func deliverRecords(to machine: inout WordsMachine) {
-        isBusy = false
-        guard let reader else { return }
-        _ = reader.consumer.takeNotices()
         do throws(KafkaError) {
-            for _ in 0..<Self.recordsPerTurn {
-                // Nobody waits in it: records wake the thread.
-                switch try reader.next() {
-                case .nothing: return
-                case .record(let message):
-                    apply(message)
-                    message.release()
-                case .end:
-                    try reader.setEnd(.none)
-                    machine.reachedEnd(now: now)
+            try topics.take { step in
+                switch step {
+                case .record(let message): apply(message)
+                case .end: machine.reachedEnd(now: now)
                 }
             }
-            isBusy = true
         } catch {
             readingFailed(error, &machine)
         }
@@ -165,11 +135,7 @@ final class WordsClients: JobIO {
     }
 
     func wait(until moment: MonotonicTime?) {
-        guard !isBusy, answers.isEmpty else { return }
-        let now = SystemClock.monotonic()
-        var end = now.advanced(by: Self.idlePause)
-        if let moment { end = min(end, moment) }
-        if wakeup.wait(for: max(.zero, end.time(since: now)).duration) { wakeup.drain() }
+        if answers.isEmpty { topics.wait(until: moment) }
     }
 
     // MARK: People
