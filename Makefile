@@ -24,7 +24,7 @@ export FILTER
 
 .DEFAULT_GOAL := help
 .PHONY: help deps root build deb check-deb release check-release demo check test long search browser screenshots \
-	cast simulate mutants soak soak-short bench micro lint check-deploy sanitize fuzz clean
+	cast simulate mutants soak soak-short soak-words bench micro lint check-deploy sanitize fuzz clean
 
 help: ## lists these targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
@@ -100,6 +100,11 @@ soak-short: deps ## the soak in two minutes, on three brokers (of KAFKA_HOME)
 	@Soak/soak.py --check
 	swift build --product herald
 	@scripts/contained Soak/soak.py --short --kills 6 --events 15000 --minutes 0.8
+
+soak-words: deps ## a campaign of 100000 whose users opt out, sleep, are capped and recalled, with kills (KAFKA_HOME)
+	@Soak/soak.py --check
+	@$(MAKE) build
+	@scripts/contained Soak/words.py
 
 bench: ## measures a worker on a real broker (KAFKA_HOME) beside wrk; EVENTS is the backlog, CASES what is measured
 	@Benchmarks/bench.py --check --cases "$(CASES)"

@@ -109,7 +109,9 @@ final class ControlClients: JobIO {
             defer { producer.close() }
             let target = try producer.topic(topic)
             failure = producer.produce(topic: target, key: key.span.bytes, value: value.span.bytes, token: 0)
-            if failure == nil { try producer.flush(timeout: TopicFollower.questionTimeout) { _, error in failure = error } }
+            if failure == nil {
+                try producer.flush(timeout: TopicFollower.questionTimeout) { _, error in failure = error }
+            }
         } catch {
             failure = error
         }
