@@ -94,6 +94,28 @@ struct PublishAdmissionTests {
         #expect(more == .publish(max(1, Int(rate / 5))) && pace.nextCredit == nil)
     }
 
+    @Test(
+        "With a rate that bounds it, what piles up is what goes out in 30 s, or 100, for each push service",
+        arguments: [(1.0, 1, 100), (1.0, 2, 200), (10.0, 1, 300), (10.0, 2, 600), (1_000.0, 1, 10_000)])
+    func pile(rate: Double, services: Int, most: Int) {
+        var pace = PublishAdmission(
+            outcomesPerEvent: services, batchLimit: 2_500, rate: rate, ramp: Ramp(steps: []), published: 0,
+            boundsPile: true)
+        _ = run(&pace, seconds: 200) { _, _ in 0 }
+        #expect(pace.expected <= most && pace.expected > most * 7 / 10, "\(pace.expected)")
+        #expect(decision(&pace, known: 0, at: 201) == .wait(.outcomes))
+        // What waits long does not pile up.
+        let open = pace.expected
+        if most < 10_000 {
+            guard case .publish = pace.decision(open: open, waitingLong: open, openInStep: 0, at: moment(202)) else {
+                Issue.record("others wait for those who sleep")
+                return
+            }
+        }
+        #expect(
+            pace.decision(open: 10_000, waitingLong: 10_000, openInStep: 0, at: moment(203)) == .wait(.outcomes))
+    }
+
     @Test("Events that could not be published for a while are not made up for at once")
     func burst() {
         var pace = pace(rate: 100)

@@ -18,6 +18,9 @@ struct CampaignPace: Sendable {
     private var endedStep: (number: Int, since: Moment)?
     /// The step that was left without all its outcomes, once that was said.
     private var leftStep: Int?
+    /// Of the open outcomes, those that waited for a long retry or for their users when that was asked last, while they
+    /// may still be open.
+    private var waitingLong = 0
     /// The step that was said to begin.
     private var step: Int?
 
@@ -39,7 +42,7 @@ struct CampaignPace: Sendable {
         admission = PublishAdmission(
             outcomesPerEvent: outcomesPerEvent, batchLimit: RecipientBatch.recipientLimit,
             rate: rate, ramp: Ramp(steps: ramp),
-            published: published)
+            published: published, boundsPile: true)
         self.limit = FailureLimit(share: limit, meaningfulCount: CampaignControl.outcomesToJudge)
         silence = OutcomeSilence(mayAskWorkers: mayAskWorkers)
         knownBefore = outcomes.known
@@ -75,6 +78,7 @@ struct CampaignPace: Sendable {
 
     mutating func answered(retries: RetryBacklog.Count?, now: Moment) {
         silence.answered(retries: retries, now: now.monotonic)
+        if let retries { waitingLong = retries.retryingLong }
     }
 
     mutating func answered(trouble: String?, now: Moment) { silence.answered(trouble: trouble, now: now.monotonic) }
@@ -84,6 +88,7 @@ struct CampaignPace: Sendable {
         if let number = admission.endedStep?.number, endedStep?.number != number { endedStep = (number, now) }
         let known = outcomes.known
         defer { knownBefore = known }
+        waitingLong = min(waitingLong, open)
         guard known == knownBefore, open > 0 else {
             silence.end()
             return []
@@ -112,7 +117,8 @@ struct CampaignPace: Sendable {
     /// How many may be published now, or what that waits for.
     mutating func nextStep(_ outcomes: JobWaitReason.Outcomes, now: Moment) -> PublicationStep {
         let wait = rampWait(now)
-        let step = admission.nextStep(outcomes, openInStep: wait == nil ? 0 : open, now: now)
+        let step = admission.nextStep(
+            outcomes, waitingLong: min(waitingLong, open), openInStep: wait == nil ? 0 : open, now: now)
         return step ?? .wait(wait.map { .rampStep($0.standing, outcomes) } ?? .nextTurn)
     }
 

@@ -1,14 +1,20 @@
 package import HeraldEvents
+internal import HeraldText
 package import HeraldTime
 
 /// Decides how many may be published at a moment: pure.
 ///
 /// Four things hold a publisher back: the rate, the ramp, the distance to the outcomes, and that a transaction is worth its
-/// while.
+/// while. A rate may also shorten that distance.
 package struct PublishAdmission: Sendable, Equatable {
     /// So many outcomes at most are open, and so at most as many events: a stop takes hold at once, and the harm of a mistake
     /// and the memory are bounded.
     package static let openLimit = 10_000
+    /// With a bound of what piles up, at most what the rate publishes in so long is open beside what waits long: it all
+    /// goes out at once when a backend that refused is back.
+    package static let piledUpSeconds = 30.0
+    /// A slow rate may have so many events open nevertheless, or one late answer would hold all others back.
+    package static let leastPiledUp = 100.0
     /// With less room before the outcomes than this share of a full transaction, it waits for more.
     private static let worthwhileShare = 5
     /// With a rate, a transaction is made about so often a second.
@@ -33,6 +39,8 @@ package struct PublishAdmission: Sendable, Equatable {
     private let batchLimit: Int
     private let rate: Double?
     private let ramp: Ramp
+    /// The outcomes that may be open beside what waits long.
+    private let pileLimit: Int
     /// Begins with the first decision: one may go at once.
     private var limiter: RateLimiter?
     private var decidedAt: MonotonicTime?
@@ -54,8 +62,14 @@ package struct PublishAdmission: Sendable, Equatable {
     ///   - rate: events a second; `nil` for no bound.
     ///   - ramp: the sizes of the steps.
     ///   - published: events that are published already.
-    package init(outcomesPerEvent: Int, batchLimit: Int, rate: Double?, ramp: Ramp, published: Int) {
+    ///   - boundsPile: whether the rate also bounds what piles up while no outcome comes.
+    package init(
+        outcomesPerEvent: Int, batchLimit: Int, rate: Double?, ramp: Ramp, published: Int, boundsPile: Bool = false
+    ) {
         self.outcomesPerEvent = max(1, outcomesPerEvent)
+        let pile = boundsPile ? rate.map { max(Self.leastPiledUp, $0 * Self.piledUpSeconds) } : nil
+        pileLimit =
+            pile.map { min(Self.openLimit, Int(saturating: $0 * Double(max(1, outcomesPerEvent)))) } ?? Self.openLimit
         self.batchLimit = batchLimit
         self.rate = rate
         self.ramp = ramp
@@ -80,12 +94,17 @@ package struct PublishAdmission: Sendable, Equatable {
     package mutating func leaveStep() { lastEnd = 0 }
 
     /// What may be done now, when so many outcomes are not known yet.
-    package mutating func decision(open: Int, openInStep: Int, at now: MonotonicTime) -> Decision {
+    ///
+    /// - Parameter waitingLong: of the open ones, those that wait for a long retry or for their users: they do not pile up.
+    package mutating func decision(
+        open: Int, waitingLong: Int = 0, openInStep: Int, at now: MonotonicTime
+    ) -> Decision {
         nextCredit = nil
         begin(now)
         if isAtStepEnd, openInStep > 0 { return .wait(.ramp) }
-        let room = (Self.openLimit - open) / outcomesPerEvent
-        let worthwhile = min(batchLimit, Self.openLimit / outcomesPerEvent) / Self.worthwhileShare
+        let limit = limit(waitingLong: waitingLong)
+        let room = (limit - open) / outcomesPerEvent
+        let worthwhile = min(batchLimit, limit / outcomesPerEvent) / Self.worthwhileShare
         guard room >= max(1, worthwhile) else { return .wait(.outcomes) }
         var count = min(room, batchLimit)
         if let stepEnd { count = min(count, stepEnd - published) }
@@ -100,14 +119,19 @@ package struct PublishAdmission: Sendable, Equatable {
         return .publish(count)
     }
 
+    /// The outcomes that may be open while so many of them wait long.
+    private func limit(waitingLong: Int) -> Int { min(Self.openLimit, pileLimit + waitingLong) }
+
     /// The step that follows from that; `nil` while the step of the ramp waits for its outcomes.
     package mutating func nextStep(
-        _ outcomes: JobWaitReason.Outcomes, openInStep: Int, now: Moment
+        _ outcomes: JobWaitReason.Outcomes, waitingLong: Int = 0, openInStep: Int, now: Moment
     ) -> PublicationStep? {
-        switch decision(open: outcomes.open, openInStep: openInStep, at: now.monotonic) {
+        let decided = decision(
+            open: outcomes.open, waitingLong: waitingLong, openInStep: openInStep, at: now.monotonic)
+        return switch decided {
         case .publish(let count): .gather(count)
         case .wait(.rate): .wait(.rate(until: now.wall(nextCredit ?? now.monotonic)))
-        case .wait(.outcomes): .wait(.openOutcomes(outcomes, limit: Self.openLimit))
+        case .wait(.outcomes): .wait(.openOutcomes(outcomes, limit: limit(waitingLong: waitingLong)))
         case .wait(.ramp): nil
         }
     }
