@@ -1,5 +1,6 @@
 import Foundation
 import HeraldBytes
+import HeraldEvents
 import HeraldText
 import HeraldTools
 import TestSupport
@@ -335,6 +336,20 @@ struct PreviewTests {
         #expect(preview.recipients == 1 && preview.samples.map(\.message) == ["Hi Ann A"])
         let again = try #require(mended.invalidLines).components(separatedBy: "\r\n")
         #expect(again[0] == lines[0] && again[1].hasPrefix("Bob;b/b;3;3;"))
+    }
+
+    @Test("A kept invalid line says what is wrong with it, and nothing of settings")
+    func plainReasons() {
+        for (user, words) in [
+            ("a b", "user holds a space (U+0020) as character 2; a user has only A-Z a-z 0-9 _ @ # . : -"),
+            ("a/b", "user holds '/' (U+002F) as character 2; a user has only A-Z a-z 0-9 _ @ # . : -"),
+            ("", "user is empty"),
+        ] {
+            let reason = UserRule.tag.problem(in: Array(user.utf8).span.bytes) ?? ""
+            #expect(InvalidLines(keeping: 1).words(reason) == words)
+            #expect(InvalidLines(path: "x").words(reason) == reason && reason != words)
+        }
+        #expect(InvalidLines(keeping: 1).words("has 6 fields; the header has 3") == "has 6 fields; the header has 3")
     }
 
     @Test("Without invalid lines no file is written, and an existing one is not touched")

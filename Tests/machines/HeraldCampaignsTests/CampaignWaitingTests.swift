@@ -80,9 +80,29 @@ struct CampaignWaitingTests {
             return
         }
         let before = bench.published.count
+        // Those of a push service that is held, in a topic of long retries, go out at once.
         bench.retries = RetryBacklog.Count(retrying: before, retryingLong: before)
         bench.pass(20_000, publisher)
+        #expect(bench.published.count <= 600)
+        bench.retries?.waitingAlone = before
+        bench.pass(20_000, publisher)
         #expect(bench.published.count > before + 300)
+    }
+
+    @Test("A push service that is held does not hold back those of another")
+    func heldService() throws {
+        let bench = try Bench(3_000) {
+            $0.rate = 20
+            $0.text.pushServices = ["apns", "gcm"]
+        }
+        bench.delivers = false
+        let publisher = bench.start()
+        for _ in 0..<100 {
+            bench.pass(1_000, publisher)
+            let count = bench.published.count
+            bench.outcomes = ["delivered": count, "apns/delivered": count]
+        }
+        #expect(bench.published.count > 1_800)
     }
 
     @Test("A step of the ramp waits for its outcomes, and gives the reason when none arrives")

@@ -1,4 +1,6 @@
 internal import Glibc
+internal import HeraldEvents
+internal import HeraldText
 internal import HeraldTools
 
 /// Writes the lines of an audience that are no recipients to a CSV file, which is made with the first of them, or keeps the
@@ -26,11 +28,14 @@ package final class InvalidLines {
         keptCount = .max
     }
 
-    /// Nothing is written; so many are kept.
+    /// Nothing is written; so many are kept, for people who do not have the settings.
     package init(keeping count: Int) {
         path = nil
         keptCount = count
     }
+
+    /// A reason as these people read it: without what only settings can change.
+    func words(_ reason: String) -> String { path == nil ? UserRule.plain(reason) : reason }
 
     /// CSV with those that were kept; nothing when there are none.
     package var kept: [UInt8] { path == nil ? piece : [] }

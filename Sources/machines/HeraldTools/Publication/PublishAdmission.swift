@@ -10,11 +10,11 @@ package struct PublishAdmission: Sendable, Equatable {
     /// So many outcomes at most are open, and so at most as many events: a stop takes hold at once, and the harm of a mistake
     /// and the memory are bounded.
     package static let openLimit = 10_000
-    /// With a bound of what piles up, at most what the rate publishes in so long is open beside what waits long: it all
-    /// goes out at once when a backend that refused is back.
-    package static let piledUpSeconds = 30.0
-    /// A slow rate may have so many events open nevertheless, or one late answer would hold all others back.
-    package static let leastPiledUp = 100.0
+    /// With a bound of what piles up, it is at most what the rate publishes in so long: all of it goes out at once when a
+    /// backend that refused is back.
+    private static let piledUpSeconds = 30.0
+    /// With a slow rate so many events may pile up nevertheless, or one late answer would hold all others back.
+    private static let leastPiledUp = 100.0
     /// With less room before the outcomes than this share of a full transaction, it waits for more.
     private static let worthwhileShare = 5
     /// With a rate, a transaction is made about so often a second.
@@ -39,7 +39,7 @@ package struct PublishAdmission: Sendable, Equatable {
     private let batchLimit: Int
     private let rate: Double?
     private let ramp: Ramp
-    /// The outcomes that may be open beside what waits long.
+    /// The events that may pile up.
     private let pileLimit: Int
     /// Begins with the first decision: one may go at once.
     private var limiter: RateLimiter?
@@ -68,8 +68,7 @@ package struct PublishAdmission: Sendable, Equatable {
     ) {
         self.outcomesPerEvent = max(1, outcomesPerEvent)
         let pile = boundsPile ? rate.map { max(Self.leastPiledUp, $0 * Self.piledUpSeconds) } : nil
-        pileLimit =
-            pile.map { min(Self.openLimit, Int(saturating: $0 * Double(max(1, outcomesPerEvent)))) } ?? Self.openLimit
+        pileLimit = min(Self.openLimit, pile.map { Int(saturating: $0) } ?? Self.openLimit)
         self.batchLimit = batchLimit
         self.rate = rate
         self.ramp = ramp
@@ -95,16 +94,15 @@ package struct PublishAdmission: Sendable, Equatable {
 
     /// What may be done now, when so many outcomes are not known yet.
     ///
-    /// - Parameter waitingLong: of the open ones, those that wait for a long retry or for their users: they do not pile up.
+    /// - Parameter piledUp: the events that would go out at once.
     package mutating func decision(
-        open: Int, waitingLong: Int = 0, openInStep: Int, at now: MonotonicTime
+        open: Int, piledUp: Int = 0, openInStep: Int, at now: MonotonicTime
     ) -> Decision {
         nextCredit = nil
         begin(now)
         if isAtStepEnd, openInStep > 0 { return .wait(.ramp) }
-        let limit = limit(waitingLong: waitingLong)
-        let room = (limit - open) / outcomesPerEvent
-        let worthwhile = min(batchLimit, limit / outcomesPerEvent) / Self.worthwhileShare
+        let room = min((Self.openLimit - open) / outcomesPerEvent, pileLimit - piledUp)
+        let worthwhile = min(batchLimit, Self.openLimit / outcomesPerEvent, pileLimit) / Self.worthwhileShare
         guard room >= max(1, worthwhile) else { return .wait(.outcomes) }
         var count = min(room, batchLimit)
         if let stepEnd { count = min(count, stepEnd - published) }
@@ -119,19 +117,19 @@ package struct PublishAdmission: Sendable, Equatable {
         return .publish(count)
     }
 
-    /// The outcomes that may be open while so many of them wait long.
-    private func limit(waitingLong: Int) -> Int { min(Self.openLimit, pileLimit + waitingLong) }
-
     /// The step that follows from that; `nil` while the step of the ramp waits for its outcomes.
     package mutating func nextStep(
-        _ outcomes: JobWaitReason.Outcomes, waitingLong: Int = 0, openInStep: Int, now: Moment
+        _ outcomes: JobWaitReason.Outcomes, piledUp: Int = 0, openInStep: Int, now: Moment
     ) -> PublicationStep? {
         let decided = decision(
-            open: outcomes.open, waitingLong: waitingLong, openInStep: openInStep, at: now.monotonic)
+            open: outcomes.open, piledUp: piledUp, openInStep: openInStep, at: now.monotonic)
         return switch decided {
         case .publish(let count): .gather(count)
         case .wait(.rate): .wait(.rate(until: now.wall(nextCredit ?? now.monotonic)))
-        case .wait(.outcomes): .wait(.openOutcomes(outcomes, limit: limit(waitingLong: waitingLong)))
+        case .wait(.outcomes):
+            .wait(
+                .openOutcomes(
+                    outcomes, limit: min(Self.openLimit, outcomes.open + (pileLimit - piledUp) * outcomesPerEvent)))
         case .wait(.ramp): nil
         }
     }

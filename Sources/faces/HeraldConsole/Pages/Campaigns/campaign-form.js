@@ -205,9 +205,6 @@ export function columnsOf(text) {
 
 const replacing = 'Another audience takes the place of the one that this campaign had, which its page says for ever';
 
-/** Why a line is invalid, without what only settings can change. */
-export const lineWords = (reason) => reason.replace(/,? because an? tag expression could reach everybody/, '').replace(/ \(a tag's characters;[^)]*\)/, '').replace('; an empty tag could reach everybody', '');
-
 /** The command's options in a text, as the form names them. */
 export function inForm(text) {
   const names = {
@@ -358,7 +355,7 @@ function draw(answer, filled, result, app, state) {
     found.samples ? messages(found) : unseen(answer),
     found.invalid > 0 && table({
       caption: 'The first invalid lines', columns: [{ title: 'Row' }, { title: 'Why' }],
-      rows: found.invalidLines.map((line) => [line.row === line.line ? count(line.row) : `${count(line.row)} (line ${count(line.line)})`, lineWords(line.reason)]),
+      rows: found.invalidLines.map((line) => [line.row === line.line ? count(line.row) : `${count(line.row)} (line ${count(line.line)})`, line.reason]),
     }),
     found.invalid > 0 && h('p', {}, invalidLines(answer)),
     command(answer.command), startButton(answer, filled, result, app, state)));

@@ -116,7 +116,7 @@ function standing(answer, campaign) {
     campaign.feedback && feedback(campaign.feedback, campaign.outcomes.delivered),
     publisher(answer, campaign),
     answer.deleted > 0 && h('p', { class: 'muted' }, `${count(answer.deleted)} results, of this campaign or others, were deleted before they could be counted; what they said shows as waiting.`),
-    campaign.outcomes.failed > 0 && h('p', {}, h('a', { href: link('/failures', { where: `campaign = '${campaign.name}'` }) }, 'Why some failed'),
+    campaign.outcomes.failed > 0 && h('p', {}, h('a', { href: failuresOf(campaign.name) }, 'Why some failed'),
       ', in their dead letters: one holds all push services of a recipient that failed alike, so they may be fewer.'),
   ].filter(Boolean);
 }
@@ -215,9 +215,12 @@ function waiting(answer, campaign) {
   return words && h('p', { class: 'waits' }, prose(words), answer.trouble && [' ', h('a', { href: '/' }, 'See the verdict'), '.']);
 }
 
+/** The failures of a campaign, which the backend's status tells apart best. */
+const failuresOf = (name) => link('/failures', { where: `campaign = '${name}'`, by: 'status' });
+
 /** What to do about a campaign that Herald has paused, because its notifications fail. */
 function byFailures({ name, publishedAll }) {
-  const failures = h('a', { href: link('/failures', { where: `campaign = '${name}'` }) }, 'their dead letters');
+  const failures = h('a', { href: failuresOf(name) }, 'their dead letters');
   const again = h('a', { href: link('/campaigns', { new: name }) }, 'start it again');
   return h('div', { class: 'advice' }, h('p', {}, 'Herald has paused it, because too many of its notifications fail. What to do:'), h('ol', {},
     h('li', {}, 'See why they fail, in the backend’s words: ', failures, '.'),
@@ -320,7 +323,6 @@ export function ordered(order, { changed, is }) {
 
 async function give(order, name, problem) {
   delete problem.dataset.from;
-  replace(problem);
   const place = `/api/campaigns/${encodeURIComponent(name)}`;
   const { consequence, at, command: words } = await get(`${place}/consequence/${order}`);
   const reason = await ask({

@@ -194,6 +194,10 @@ struct StartFormTests {
         #expect(
             lines.hasPrefix("\u{FEFF}user,invalid_line,invalid_row,invalid_why\r\na b,153,153,")
                 && lines.split(separator: "\r\n").count == 3)
+        // It names no settings, which its reader does not have.
+        for text in [lines, object.compact] {
+            #expect(text.contains("user holds a space") && !text.contains("backend.users") && !text.contains("tag"))
+        }
         // A start finds them again, because a waiting preview keeps none.
         let outcome = try #require(draft.outcome)
         let recipients = try CampaignDraft.recipients(of: outcome, draft.order) { false }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { moment, count as number } from '#console/Frame/lib/format.js';
-import { columnHint, columnsOf, contentOf, dataOf, expected, firstMessages, inForm, lineWords, noText, question, unseenParts } from '#console/Pages/Campaigns/campaign-form.js';
+import { columnHint, columnsOf, contentOf, dataOf, expected, firstMessages, inForm, noText, question, unseenParts } from '#console/Pages/Campaigns/campaign-form.js';
 import { contentFacts } from '#console/Frame/lib/vocabulary.js';
 import { added, atWork, causes, listNotes, ofCampaign, ordered, pace, parts, replaced, serviceRows, startAgain, waits, waitWords } from '#console/Pages/Campaigns/campaigns.js';
 import { missing, shown } from '#console/Pages/Campaigns/phones.js';
@@ -118,13 +118,6 @@ table('A list of people says what it lacks, and what may change', listNotes, [
   [{ people: { omitted: [], unpublished: 0 } }, []],
   [{ people: { stillNotified: '2 of them may.', omitted: ['4 notifications were delivered without title.'], unpublished: 1 } }, ['2 of them may.', '4 notifications were delivered without title.',
     '1 recipient was never published and is not in the list, because the audience’s file alone names them: choose it above, and make the report again.']],
-]);
-
-table('An invalid line says what is wrong with it, and nothing of settings', lineWords, [
-  ["user holds a space (U+0020) as character 2; a user has only A-Z, because a tag expression could reach everybody (a tag's characters; backend.users: text allows all, in front of a backend of one's own)",
-    'user holds a space (U+0020) as character 2; a user has only A-Z'],
-  ["user holds '/'; a user has only A-Z (a tag's characters; backend.users: text allows all)", "user holds '/'; a user has only A-Z"],
-  ['user is empty; an empty tag could reach everybody', 'user is empty'], ['has 6 fields; the header has 3', 'has 6 fields; the header has 3'],
 ]);
 
 table('Lines NAME=TEXT are the data for the app', (text) => sent({ data: dataOf(text) }).data, [
