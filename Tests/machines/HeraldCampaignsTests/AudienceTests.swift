@@ -318,7 +318,7 @@ struct PreviewTests {
     }
 
     @Test(
-        "Invalid lines that are mended are an audience, and a list of what is still invalid has their own columns alone"
+        "Mended invalid lines are an audience; a list of what is still invalid has its own columns alone"
     )
     func mendedInvalidLines() throws {
         let file = try AudienceFile("name;user\nAnn A;ann a\nBob;b/b\nCem;cem;x;y\n\"Open;dora\n")

@@ -67,7 +67,7 @@ struct CampaignWaitingTests {
         #expect(Self.reason(publisher, bench) == .openOutcomes(.init(open: 10_000), limit: 10_000))
     }
 
-    @Test("With a rate, what piles up in an outage is 30 s of it; who sleeps or retries for long holds back nobody")
+    @Test("With a rate, 30 s of it pile up in an outage; who sleeps or retries for long holds back nobody")
     func piledUp() throws {
         let bench = try Bench(12_000) { $0.rate = 20 }
         bench.delivers = false

@@ -54,8 +54,9 @@ struct CampaignPace: Sendable {
     /// The outcomes that are still to come of what is published.
     var open: Int { max(0, admission.expected - outcomes.known) }
 
-    /// The events that would go out at once, on the push service that keeps up best: one that is held holds back nobody of
-    /// the others. What waits alone is called one by one.
+    /// The events that would go out at once, on the push service that keeps up best.
+    ///
+    /// One that is held holds back nobody of the others. What waits alone is called one by one.
     private var piledUp: Int {
         let counts = outcomes.byPushService
         let open = pushServices.map { max(0, admission.published - (counts?[$0]?.known ?? 0)) }.min() ?? 0

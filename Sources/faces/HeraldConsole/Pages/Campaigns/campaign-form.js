@@ -182,9 +182,9 @@ const kinds = [['504b0304', `an Excel workbook (xlsx) or another ZIP archive; ${
 
 /** Why a file that begins with these bytes is no audience, before it is uploaded; the server refuses more. Null for text. */
 export function noText(bytes) {
-  const beginning = [...bytes.slice(0, 4)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
-  const kind = kinds.find(([mark]) => beginning.startsWith(mark));
-  return kind ? `the file is ${kind[1]}` : null;
+  const beginning = Array.from(bytes.slice(0, 4), (byte) => byte.toString(16).padStart(2, '0')).join('');
+  const words = kinds.find(([digits]) => beginning.startsWith(digits))?.[1];
+  return words ? `the file is ${words}` : null;
 }
 
 /** The names of the columns, or of the first object's members, at a text's beginning. */

@@ -309,10 +309,10 @@ function orderButtons(name, app, problem) {
 }
 
 /** What another start of the campaign is for; null when it takes none. */
-export function startAgain({ state, published, publishedAll, publisher }) {
-  if (published === undefined || ['cancelled', 'expired'].includes(state)) return null;
-  if (publishedAll) return 'Add people';
-  return publisher?.alive ? 'Take it over' : 'Start it again';
+export function startAgain(campaign) {
+  if (campaign.published === undefined || ['cancelled', 'expired'].includes(campaign.state)) return null;
+  if (campaign.publishedAll) return 'Add people';
+  return campaign.publisher?.alive ? 'Take it over' : 'Start it again';
 }
 
 /** What has become of an order: what was done, because the campaign's own state (running, stopped) is said beside it. */
