@@ -69,6 +69,47 @@ class CampaignTest(ConsoleTest):
         self.browser.wait_for_text("never published")
         self.assert_accessible()
 
+    def test_report_encoding(self):
+        """A report takes the file that its campaign was begun with in its encoding, which is chosen as at the start"""
+        self.fixture.run_campaign("umlaut", ["carl", "dora"])
+        file = self.fixture.directory / "umlaut-1252.csv"
+        file.write_text("Größe;user\nBjörn;carl\nGörlitz;eve\n", encoding="cp1252")
+        self.browser.open(self.fixture, "/campaigns/umlaut")
+        self.browser.wait_for_text("finished")
+        self.browser.the("input[type=file]", "The campaign’s audience (you may leave it out)").send_keys(str(file))
+        self.browser.press("Make a report")
+        self.browser.wait_for_text("The file is not UTF-8. How does it read right?")
+        self.browser.wait_for_text("Björn;carl")
+        self.assertNotIn("--encoding", self.browser.text())
+        self.assert_accessible()
+        self.browser.press("Read it as WINDOWS-1252")
+        self.browser.wait_for_text("umlaut-1252.csv has 2 lines: 1 person was reached, 1 was not.")
+        self.browser.press("The same on a command line")
+        self.browser.wait_for_text("--encoding WINDOWS-1252")
+        self.assert_accessible()
+
+    def test_chosen_file(self):
+        """What a file is shows when it is chosen: a workbook is refused, and a heading reads right in the chosen encoding"""
+        self.browser.press("Campaigns")
+        self.browser.press("New campaign")
+        self.browser.fill("Name", "chosen")
+        self.browser.fill("Message", "Hi {{Größe}}")
+        book = self.fixture.directory / "liste.xlsx"
+        book.write_bytes(b"PK\x03\x04" + bytes(100))
+        chosen = self.browser.the("input[type=file]", "Audience")
+        chosen.send_keys(str(book))
+        self.browser.wait_for_text("Audience: the file is an Excel workbook (xlsx)")
+        self.assertNotIn("The file has", self.browser.text())
+        self.assert_accessible()
+        file = self.fixture.directory / "heading.csv"
+        file.write_text("Größe;user\nBjörn;ann\n", encoding="cp1252")
+        chosen.send_keys(str(file))
+        self.browser.wait(lambda: "Excel workbook" not in self.browser.text(), "the mark stays")
+        self.choose_apns()
+        self.browser.press("Upload and preview")
+        self.browser.press("Read it as WINDOWS-1252")
+        self.browser.wait_for_text("The file has: Größe, user.")
+
     def confirm(self, typed=None):
         """Answers the question: types the required text, and presses its first button."""
         self.browser.wait(lambda: self.browser.driver.find_elements(By.CSS_SELECTOR, "dialog[open]"), "nothing was asked")
@@ -250,8 +291,15 @@ class CampaignTest(ConsoleTest):
         # Every time has its zone.
         self.assertRegex(self.browser.text(), r"since \d\d:\d\d:\d\d UTC")
         self.assertNotIn("is at work", self.browser.text())
-        self.upload("grown", "user,name\nann,Ann\nben,Ben\n")
+        # Its page leads there; and its message may be left out.
+        self.browser.press("Add people")
+        self.browser.wait_for_text("Campaign grown goes on")
+        file = self.fixture.directory / "grown.csv"
+        file.write_text("user,name\nann,Ann\nben,Ben\n")
+        self.browser.the("input[type=file]", "Audience").send_keys(str(file))
+        self.browser.press("Upload and preview")
         self.browser.wait_for_text("1 recipient is added to the 1 that it had")
+        self.browser.wait_for_text("The first messages are hidden, because the message was not typed here.")
         self.browser.press("Go on with it")
         self.confirm()
         self.browser.wait_for_text("1 recipient added at")
@@ -304,7 +352,10 @@ class CampaignTest(ConsoleTest):
         self.browser.press("Start it")
         self.confirm(typed="120")
         self.browser.wait(lambda: len(self.users()) == 5, "the first step was not called")
+        self.browser.wait(lambda: self.browser.named("a", "Take it over"), "the page has no link to a start")
         self.fill_in("taken", begin_with="none")
+        self.browser.fill("Message", "")
+        self.browser.press("Upload and preview")
         self.browser.wait_for_text("a start takes over from it")
         self.browser.press("Go on with it")
         self.confirm(typed="115")

@@ -97,6 +97,9 @@ static const struct herald_page_file files[] = {
     {"Pages/Campaigns/phones.js", (const unsigned char[]){
 #embed "../../faces/HeraldConsole/Pages/Campaigns/phones.js" suffix(, 0)
     }},
+    {"Pages/Campaigns/trouble.js", (const unsigned char[]){
+#embed "../../faces/HeraldConsole/Pages/Campaigns/trouble.js" suffix(, 0)
+    }},
     {"Pages/Failures/dead-letters.js", (const unsigned char[]){
 #embed "../../faces/HeraldConsole/Pages/Failures/dead-letters.js" suffix(, 0)
     }},

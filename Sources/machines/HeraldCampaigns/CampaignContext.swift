@@ -16,10 +16,10 @@ package struct CampaignContext: Sendable {
     package var operatorName: String
     /// The span of the publisher, to which the events' spans link; `nil` without one.
     package var trace: TraceContext?
-    /// Asks why workers do not deliver, in a sentence, which may take seconds.
+    /// Asks why workers do not deliver what is for these push services, in a sentence, which may take seconds.
     ///
     /// It is `nil` when nothing is known that speaks against them.
-    package var workerTrouble: (@Sendable () -> String?)?
+    package var workerTrouble: (@Sendable (_ pushServices: [String]) -> String?)?
 
     package init(
         topics: Topics, readerProperties: ClientProperties, writerProperties: ClientProperties,

@@ -137,7 +137,7 @@ struct CampaignPublishTests {
             try await fixture.wait("it has taken over") { second.output.contains("Continues: ") }
             fixture.backend.misbehave([])
             #expect(try await first.waitForExit(within: 120) == 1)
-            #expect(first.output.contains("another publisher of campaign spring has taken over"), "\(first.output)")
+            #expect(first.output.contains("Another publisher of campaign spring has taken over"), "\(first.output)")
             #expect(try await second.waitForExit(within: 120) == 0, "\(second.output)")
             #expect(fixture.isEachCalledOnce(count), "\(fixture.callCounts)")
         }

@@ -1,5 +1,6 @@
 import Foundation
 import HeraldBytes
+import HeraldEvents
 import HeraldText
 import HeraldTools
 import TestSupport
@@ -300,9 +301,9 @@ struct PreviewTests {
         defer { file.remove() }
         #expect(try file.preview("{{name}}").invalid == 2)
         let lines = try #require(file.invalidLines).components(separatedBy: "\r\n")
-        #expect(lines[0] == "\u{FEFF}line,row,reason,begins with")
-        #expect(lines[1].hasPrefix("3,3,") && lines[1].contains(",\"'=cmd|'/c calc'!A1,\\u{1B}[31m"))
-        #expect(lines[2].hasPrefix("4,4,") && lines[2].contains("b\\u{202E}ob"))
+        #expect(lines[0] == "\u{FEFF}user,name,invalid_line,invalid_row,invalid_why")
+        #expect(lines[1].hasPrefix("'=cmd|'/c calc'!A1,\\u{1B}[31m,3,3,"))
+        #expect(lines[2].hasPrefix("b\\u{202E}ob,x,4,4,"))
     }
 
     @Test("Invalid lines come back as a spreadsheet wrote the audience, with the rows that it shows")
@@ -312,8 +313,43 @@ struct PreviewTests {
         let preview = try file.preview("{{name}}")
         #expect(preview.invalidLines.map(\.place) == ["row 4 (line 5)"])
         let lines = try #require(file.invalidLines).components(separatedBy: "\r\n")
-        #expect(lines[0] == "\u{FEFF}line;row;reason;begins with")
-        #expect(lines[1].hasPrefix("5;4;") && lines[1].hasSuffix(";\"zo\u{EB} k;Zoe\""))
+        #expect(lines[0] == "\u{FEFF}user;name;invalid_line;invalid_row;invalid_why")
+        #expect(lines[1].hasPrefix("zo\u{EB} k;Zoe;5;4;"))
+    }
+
+    @Test(
+        "Mended invalid lines are an audience; a list of what is still invalid has its own columns alone"
+    )
+    func mendedInvalidLines() throws {
+        let file = try AudienceFile("name;user\nAnn A;ann a\nBob;b/b\nCem;cem;x;y\n\"Open;dora\n")
+        defer { file.remove() }
+        #expect(try file.preview("Hi {{name}}").invalid == 4)
+        let text = try #require(file.invalidLines)
+        let lines = text.components(separatedBy: "\r\n")
+        #expect(lines[1].hasPrefix("Ann A;ann a;2;2;"))
+        // What stands in no columns is in the first.
+        #expect(lines[3].hasPrefix("\"Cem;cem;x;y\";;4;4;\"has 4 fields"))
+        #expect(lines[4].contains("a quote that is not closed"))
+        let mended = try AudienceFile(text.replacing("ann a", with: "ann"))
+        defer { mended.remove() }
+        let preview = try mended.preview("Hi {{name}}")
+        #expect(preview.recipients == 1 && preview.samples.map(\.message) == ["Hi Ann A"])
+        let again = try #require(mended.invalidLines).components(separatedBy: "\r\n")
+        #expect(again[0] == lines[0] && again[1].hasPrefix("Bob;b/b;3;3;"))
+    }
+
+    @Test("A kept invalid line says what is wrong with it, and nothing of settings")
+    func plainReasons() {
+        for (user, words) in [
+            ("a b", "user holds a space (U+0020) as character 2; a user has only A-Z a-z 0-9 _ @ # . : -"),
+            ("a/b", "user holds '/' (U+002F) as character 2; a user has only A-Z a-z 0-9 _ @ # . : -"),
+            ("", "user is empty"),
+        ] {
+            let reason = UserRule.tag.problem(in: Array(user.utf8).span.bytes) ?? ""
+            #expect(InvalidLines(keeping: 1).words(reason) == words)
+            #expect(InvalidLines(path: "x").words(reason) == reason && reason != words)
+        }
+        #expect(InvalidLines(keeping: 1).words("has 6 fields; the header has 3") == "has 6 fields; the header has 3")
     }
 
     @Test("Without invalid lines no file is written, and an existing one is not touched")

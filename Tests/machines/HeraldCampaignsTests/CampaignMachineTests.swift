@@ -402,7 +402,7 @@ struct CampaignMachineTests {
     @Test("A silence is investigated: retries after two seconds, the workers' deliveries after thirty")
     func silence() throws {
         let bench = try Bench(3)
-        bench.context.workerTrouble = { nil }
+        bench.context.workerTrouble = { _ in nil }
         bench.delivers = false
         (bench.retries, bench.trouble) = (RetryBacklog.Count(retrying: 2), "No worker runs.")
         let publisher = bench.start()

@@ -67,10 +67,48 @@ struct CampaignWaitingTests {
         #expect(Self.reason(publisher, bench) == .openOutcomes(.init(open: 10_000), limit: 10_000))
     }
 
+    @Test("With a rate, 30 s of it pile up in an outage; who sleeps or retries for long holds back nobody")
+    func piledUp() throws {
+        let bench = try Bench(12_000) { $0.rate = 20 }
+        bench.delivers = false
+        bench.retries = RetryBacklog.Count(retrying: 5)
+        let publisher = bench.start()
+        bench.pass(120_000, publisher)
+        #expect(bench.published.count <= 600 && bench.published.count > 450)
+        guard case .openOutcomes(_, 600)? = Self.reason(publisher, bench) else {
+            Issue.record("\(String(describing: Self.reason(publisher, bench)))")
+            return
+        }
+        let before = bench.published.count
+        // Those of a push service that is held, in a topic of long retries, go out at once.
+        bench.retries = RetryBacklog.Count(retrying: before, retryingLong: before)
+        bench.pass(20_000, publisher)
+        #expect(bench.published.count <= 600)
+        bench.retries?.waitingAlone = before
+        bench.pass(20_000, publisher)
+        #expect(bench.published.count > before + 300)
+    }
+
+    @Test("A push service that is held does not hold back those of another")
+    func heldService() throws {
+        let bench = try Bench(3_000) {
+            $0.rate = 20
+            $0.text.pushServices = ["apns", "gcm"]
+        }
+        bench.delivers = false
+        let publisher = bench.start()
+        for _ in 0..<100 {
+            bench.pass(1_000, publisher)
+            let count = bench.published.count
+            bench.outcomes = ["delivered": count, "apns/delivered": count]
+        }
+        #expect(bench.published.count > 1_800)
+    }
+
     @Test("A step of the ramp waits for its outcomes, and gives the reason when none arrives")
     func ramp() throws {
         let bench = try Bench(9) { $0.ramp = [2, 3] }
-        bench.context.workerTrouble = { nil }
+        bench.context.workerTrouble = { _ in nil }
         (bench.delivers, bench.trouble) = (false, "No worker runs.")
         let publisher = bench.start()
         bench.pass(1_000, publisher)

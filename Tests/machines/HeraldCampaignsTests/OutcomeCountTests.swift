@@ -372,6 +372,24 @@ struct CampaignStatusTests {
         #expect(status.secondsLeft == nil)
     }
 
+    @Test("The remaining time is at least what the rate takes, and unknown once outcomes have ceased")
+    func timeLeft() throws {
+        var progress = Samples.progress(recipients: 400, published: 100, isComplete: false)
+        progress.rate = 10
+        var meter = OutcomeMeter()
+        for second in Int64(0)..<10 {
+            let moment = WallTime(milliseconds: Samples.start + second * 1_000)
+            for _ in 0..<60 { meter.add(try Samples.result("delivered", at: moment.milliseconds), at: moment) }
+        }
+        var status = status(Samples.campaign(progress: progress), ["delivered": 200], after: 10)
+        status.meter = meter
+        #expect(status.perSecond == 60 && status.secondsLeft == 30)
+        status.campaign.progress?.rate = nil
+        #expect(status.secondsLeft == 10)
+        status.now = WallTime(milliseconds: Samples.start + 14_500)
+        #expect(status.secondsLeft == nil, "they have ceased")
+    }
+
     @Test("Outcomes from before the publisher began say nothing of its pace")
     func begun() throws {
         var meter = OutcomeMeter()

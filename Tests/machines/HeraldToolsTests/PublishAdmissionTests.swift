@@ -94,6 +94,30 @@ struct PublishAdmissionTests {
         #expect(more == .publish(max(1, Int(rate / 5))) && pace.nextCredit == nil)
     }
 
+    @Test(
+        "With a rate that bounds it, what piles up is what goes out in 30 s, or 100",
+        arguments: [(1.0, 1, 100), (1.0, 2, 100), (10.0, 1, 300), (10.0, 2, 300), (1_000.0, 1, 10_000)])
+    func pile(rate: Double, services: Int, most: Int) {
+        var pace = PublishAdmission(
+            outcomesPerEvent: services, batchLimit: 2_500, rate: rate, ramp: Ramp(steps: []), published: 0,
+            boundsPile: true)
+        func decision(piledUp: Int, at seconds: Double) -> PublishAdmission.Decision {
+            pace.decision(open: pace.expected, piledUp: piledUp, openInStep: 0, at: moment(seconds))
+        }
+        for second in 0..<200 {
+            guard case .publish(let count) = decision(piledUp: pace.published, at: Double(second)) else { continue }
+            pace.notePublished(count)
+        }
+        #expect(pace.published <= most && pace.published > most * 7 / 10, "\(pace.published)")
+        #expect(decision(piledUp: pace.published, at: 201) == .wait(.outcomes))
+        // However many are open besides, up to their own bound.
+        for second in 202..<100_000 {
+            guard case .publish(let count) = decision(piledUp: 0, at: Double(second)) else { break }
+            pace.notePublished(count)
+        }
+        #expect(pace.expected <= PublishAdmission.openLimit && pace.expected > PublishAdmission.openLimit * 7 / 10)
+    }
+
     @Test("Events that could not be published for a while are not made up for at once")
     func burst() {
         var pace = pace(rate: 100)

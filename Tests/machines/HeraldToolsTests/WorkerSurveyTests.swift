@@ -15,6 +15,18 @@ struct WorkerSurveyTests {
         #expect(WorkerSurvey.isOwn(address) == isOwn)
     }
 
+    @Test("What a worker warns of another push service does not concern a campaign")
+    func otherService() {
+        var status = WorkerStatus()
+        status.warnings = [Finding(.pushServiceFailing, "all of gcm's calls fail", place: ["gcm"])]
+        let statuses = [("127.0.0.1:9464", status)]
+        #expect(WorkerSurvey.warning(statuses, ["apns"]) == nil)
+        #expect(WorkerSurvey.warning(statuses, ["gcm", "apns"]) != nil && WorkerSurvey.warning(statuses, nil) != nil)
+        status.warnings.append(Finding(.lagGrowing, "the lag grows"))
+        #expect(
+            WorkerSurvey.warning([("a", status)], ["apns"])?.hasPrefix("The worker at a warns: The lag grows") == true)
+    }
+
     @Test("A worker's answer is shortened, and its control characters are inert")
     func hostile() {
         let long = String(repeating: "x", count: 100_000)

@@ -28,9 +28,12 @@ extension Settings {
     var hasFreeAdminPort: Bool { adminAddress?.port == 0 }
 
     /// Why what a tool publishes now will wait, as far as that can be found out within seconds.
-    func workerTrouble() -> String? {
+    ///
+    /// - Parameter pushServices: those that it is for; `nil` for any.
+    func workerTrouble(for pushServices: [String]? = nil) -> String? {
         guard let admin = try? adminClient() else { return nil }
-        return WorkerSurvey.trouble(group: kafka.group, named: namedWorkers, listen: adminAddress, admin: admin)
+        return WorkerSurvey.trouble(
+            group: kafka.group, named: namedWorkers, listen: adminAddress, admin: admin, pushServices: pushServices)
     }
 
     var namedWorkers: [String]? { console.workers.isEmpty ? nil : console.workers }

@@ -41,7 +41,7 @@ extension Settings {
             writerProperties: KafkaClientSettings.replayWriter(self),
             controlProperties: KafkaClientSettings.publisher(self),
             operatorName: Operator.name(environment: environment))
-        context.workerTrouble = { workerTrouble() }
+        context.workerTrouble = { workerTrouble(for: $0) }
         return context
     }
 

@@ -10,11 +10,22 @@ extension UserRule {
         "\u{FEFF}": "a byte order mark",
     ]
 
+    // What a problem says at its end for those who have the settings.
+    private static let emptyTag = "; an empty tag could reach everybody"
+    private static let tagExpression = ", because a tag expression could reach everybody"
+    private static let setting =
+        " (a tag's characters; backend.users: text allows all, in front of a backend of one's own)"
+
+    /// A user's fault without what only settings can change.
+    package static func plain(_ problem: String) -> String {
+        [setting, tagExpression, emptyTag].reduce(problem) { $0.hasSuffix($1) ? String($0.dropLast($1.count)) : $0 }
+    }
+
     /// The user's fault, if any.
     ///
     /// - Parameter user: UTF-8; other bytes are no problem of a text.
     package func problem(in user: RawSpan) -> String? {
-        guard user.byteCount > 0 else { return "user is empty; an empty tag could reach everybody" }
+        guard user.byteCount > 0 else { return "user is empty" + Self.emptyTag }
         switch self {
         case .tag:
             let alphabet = ASCIISet.tag
@@ -48,8 +59,7 @@ extension UserRule {
         let isExpression = expression.contains(user[byteAt: offset])
         return
             "user holds \(words(for: user, at: offset)); a user has only A-Z a-z 0-9 _ @ # . : -"
-            + (isExpression ? ", because a tag expression could reach everybody" : "")
-            + " (a tag's characters; backend.users: text allows all, in front of a backend of one's own)"
+            + (isExpression ? tagExpression : "") + setting
     }
 
     /// The character and its place, for people.

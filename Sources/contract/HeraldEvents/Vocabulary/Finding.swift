@@ -83,6 +83,11 @@ package struct Finding: Sendable, Equatable {
     /// The alert of deploy/prometheus whose section it names; `nil` without one.
     package var alert: String? { isOutage ? "HeraldOutage" : FindingKey(rawValue: key)?.entry.alert }
 
+    /// Whether it concerns notifications of these push services: what is wrong with others alone does not.
+    package func concerns(_ pushServices: [String]) -> Bool {
+        key != FindingKey.pushServiceFailing.rawValue || !Set(place).isDisjoint(with: pushServices)
+    }
+
     /// What happened and what to do, in one sentence.
     package var sentence: String { "\(Self.capital(what)): \(step)." }
 

@@ -7,6 +7,9 @@ struct AudienceHeader {
     /// What a list of those who were not reached has behind the columns of its audience.
     static let unreached = ["why", "pns", "reason", "status", "detail", "completedAt"].map { "unreached_\($0)" }
 
+    /// What a list of invalid lines has behind them.
+    static let invalid = ["line", "row", "why"].map { "invalid_\($0)" }
+
     let names: [String]
     let isUTF8: Bool
 
@@ -19,6 +22,15 @@ struct AudienceHeader {
             return CellPadding.plain(String(decoding: text, as: UTF8.self))
         }
         self.isUTF8 = isUTF8
+    }
+
+    /// How many columns are the audience's own: the first ones, without those that lists have added.
+    var ownCount: Int {
+        var own = names[...]
+        while let list = [Self.unreached, Self.invalid].first(where: { own.suffix($0.count) == $0[...] }) {
+            own.removeLast(list.count)
+        }
+        return own.count
     }
 
     /// The column that holds the users: the one of this name, or `user`, in whatever case when no other is called so.

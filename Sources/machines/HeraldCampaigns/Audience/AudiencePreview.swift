@@ -97,6 +97,7 @@ package struct AudiencePreview: Sendable {
             case .end: break items
             case .invalid(let reason):
                 invalid += 1
+                let reason = invalidFile.words(reason)
                 try invalidFile.add(reader.lines, reason)
                 if invalidLines.count < Self.shownInvalidLines {
                     invalidLines.append(InvalidLine(line: reader.lines.line, row: reader.lines.row, reason: reason))

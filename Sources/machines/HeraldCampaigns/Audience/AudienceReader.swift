@@ -43,6 +43,8 @@ struct AudienceReader {
     private var isRuled = false
     /// How many lines were empty, or had nothing but delimiters and spaces.
     private(set) var emptyLines = 0
+    /// Whether the record's fields stand in the header's columns, of CSV.
+    private var isRow = false
     /// The beginning of a line that was too long to be kept.
     private var givenUp: [UInt8] = []
     /// The columns of the header that are kept in lists, as they are written; empty for JSON lines.
@@ -94,6 +96,7 @@ struct AudienceReader {
         switch format {
         case .csv:
             while true {
+                isRow = false
                 let outcome = try scan()
                 guard case .good = outcome else { return outcome }
                 if csv.fields.allSatisfy({ cell($0).isEmpty }) {
@@ -111,6 +114,7 @@ struct AudienceReader {
                     return .wrong(
                         "has \(CampaignWords.counted(csv.fields.count, "field")); the header has \(columnCount)")
                 }
+                isRow = true
                 return .good
             }
         case .jsonl: return try nextObject()
@@ -146,7 +150,24 @@ struct AudienceReader {
         output += repeatElement(csv.delimiter, count: keptColumns - kept)
     }
 
-    func excerpt(byteCount: Int) -> String {
+    /// The columns of lists of its lines, without those of former lists; of JSON lines one for the beginning.
+    var ownColumns: [String] { format == .csv ? Array(columnNames.prefix(keptColumns)) : ["begins with"] }
+
+    /// The record in these columns; in the first alone its beginning, where it has no such cells or more bytes.
+    func ownCells(byteCount: Int, excerpt: Int) -> [String] {
+        let count = ownColumns.count
+        guard isRow, record.count <= byteCount else {
+            return [self.excerpt(byteCount: excerpt)] + Array(repeating: "", count: count - 1)
+        }
+        let cells = csv.fields.prefix(count).map { field in
+            var text: [UInt8] = []
+            CSVScanner.append(field, of: window.bytes.span.bytes, to: &text)
+            return String(decoding: text, as: UTF8.self)
+        }
+        return cells + Array(repeating: "", count: count - cells.count)
+    }
+
+    private func excerpt(byteCount: Int) -> String {
         var bytes = (givenUp.isEmpty ? window.bytes[record] : givenUp[...]).prefix(byteCount)
         while let last = bytes.last, last == UInt8(ascii: "\n") || last == UInt8(ascii: "\r") { bytes.removeLast() }
         return String(decoding: bytes, as: UTF8.self)
@@ -219,8 +240,7 @@ struct AudienceReader {
         }
         let header = AudienceHeader(csv.fields, of: window.bytes.span.bytes)
         columnNames = header.names
-        let unreached = AudienceHeader.unreached
-        keptColumns = columnCount - (header.names.suffix(unreached.count) == unreached[...] ? unreached.count : 0)
+        keptColumns = header.ownCount
         if audience.prefixCount > 0 { heading = Array("\u{FEFF}".utf8) }
         appendColumns(to: &heading)
         do throws(ToolFailure) {

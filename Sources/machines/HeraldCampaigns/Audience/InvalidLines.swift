@@ -1,13 +1,17 @@
 internal import Glibc
+internal import HeraldEvents
+internal import HeraldText
 internal import HeraldTools
 
 /// Writes the lines of an audience that are no recipients to a CSV file, which is made with the first of them, or keeps the
-/// first of them.
+/// first of them: in the audience's columns, so that they can be mended and be an audience, with the reasons behind.
 ///
 /// One thread.
 package final class InvalidLines {
     private static let pieceBytes = 65_536
     private static let excerptBytes = 200
+    /// A longer line has its beginning alone.
+    private static let rowBytes = 1_024
 
     /// `nil` when they are kept.
     private let path: String?
@@ -24,11 +28,14 @@ package final class InvalidLines {
         keptCount = .max
     }
 
-    /// Nothing is written; so many are kept.
+    /// Nothing is written; so many are kept, for people who do not have the settings.
     package init(keeping count: Int) {
         path = nil
         keptCount = count
     }
+
+    /// A reason as these people read it: without what only settings can change.
+    func words(_ reason: String) -> String { path == nil ? UserRule.plain(reason) : reason }
 
     /// CSV with those that were kept; nothing when there are none.
     package var kept: [UInt8] { path == nil ? piece : [] }
@@ -37,21 +44,21 @@ package final class InvalidLines {
 
     /// Takes the present line of a reader.
     func add(_ lines: AudienceReader, _ reason: String) throws {
-        if count == 0 { try begin(lines.reading.delimiter) }
+        if count == 0 { try begin(lines) }
         count += 1
         guard count <= keptCount else { return }
-        let excerpt = lines.excerpt(byteCount: Self.excerptBytes)
-        add(["\(lines.line)", "\(lines.row)", reason, excerpt])
+        let cells = lines.ownCells(byteCount: Self.rowBytes, excerpt: Self.excerptBytes)
+        add(cells + ["\(lines.line)", "\(lines.row)", reason])
         if path != nil, piece.count >= Self.pieceBytes { try write() }
     }
 
     private func add(_ cells: [String]) { piece += CSVText.line(cells, delimiter: delimiter).utf8 }
 
-    private func begin(_ own: AudienceDelimiter?) throws {
+    private func begin(_ lines: AudienceReader) throws {
         // A spreadsheet that wrote the audience reads it without a question.
-        if let own { delimiter = String(UnicodeScalar(own.byte)) }
+        if let own = lines.reading.delimiter { delimiter = String(UnicodeScalar(own.byte)) }
         piece += CSVText.byteOrderMark.utf8
-        add(["line", "row", "reason", "begins with"])
+        add(lines.ownColumns + AudienceHeader.invalid)
         guard let path else { return }
         // They are names and addresses of people.
         descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)

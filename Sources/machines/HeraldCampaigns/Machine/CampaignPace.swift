@@ -8,7 +8,8 @@ internal import HeraldTools
 struct CampaignPace: Sendable {
     private static let stepPatience = Milliseconds(RampStep.patience)
 
-    private let outcomesPerEvent: Int
+    private let pushServices: [String]
+    private var outcomesPerEvent: Int { pushServices.count }
     private var admission: PublishAdmission
     private var limit: FailureLimit
     private var silence: OutcomeSilence
@@ -18,6 +19,9 @@ struct CampaignPace: Sendable {
     private var endedStep: (number: Int, since: Moment)?
     /// The step that was left without all its outcomes, once that was said.
     private var leftStep: Int?
+    /// Of the open outcomes, those that waited for a long retry of their own or for their users when that was asked last,
+    /// while they may still be open.
+    private var waitingAlone = 0
     /// The step that was said to begin.
     private var step: Int?
 
@@ -35,11 +39,11 @@ struct CampaignPace: Sendable {
         _ order: CampaignOrder, ramp: [Int], rate: Double?, published: Int, limit: Double?,
         from outcomes: OutcomeCount, mayAskWorkers: Bool
     ) {
-        outcomesPerEvent = order.text.pushServices.count
+        pushServices = order.text.pushServices
         admission = PublishAdmission(
-            outcomesPerEvent: outcomesPerEvent, batchLimit: RecipientBatch.recipientLimit,
+            outcomesPerEvent: pushServices.count, batchLimit: RecipientBatch.recipientLimit,
             rate: rate, ramp: Ramp(steps: ramp),
-            published: published)
+            published: published, boundsPile: true)
         self.limit = FailureLimit(share: limit, meaningfulCount: CampaignControl.outcomesToJudge)
         silence = OutcomeSilence(mayAskWorkers: mayAskWorkers)
         knownBefore = outcomes.known
@@ -49,6 +53,15 @@ struct CampaignPace: Sendable {
 
     /// The outcomes that are still to come of what is published.
     var open: Int { max(0, admission.expected - outcomes.known) }
+
+    /// The events that would go out at once, on the push service that keeps up best.
+    ///
+    /// One that is held holds back nobody of the others. What waits alone is called one by one.
+    private var piledUp: Int {
+        let counts = outcomes.byPushService
+        let open = pushServices.map { max(0, admission.published - (counts?[$0]?.known ?? 0)) }.min() ?? 0
+        return max(0, (counts == nil ? self.open / outcomesPerEvent : open) - waitingAlone / outcomesPerEvent)
+    }
 
     var isAllKnown: Bool { outcomes.known >= admission.expected }
 
@@ -75,6 +88,7 @@ struct CampaignPace: Sendable {
 
     mutating func answered(retries: RetryBacklog.Count?, now: Moment) {
         silence.answered(retries: retries, now: now.monotonic)
+        if let retries { waitingAlone = retries.waitingAlone }
     }
 
     mutating func answered(trouble: String?, now: Moment) { silence.answered(trouble: trouble, now: now.monotonic) }
@@ -84,6 +98,7 @@ struct CampaignPace: Sendable {
         if let number = admission.endedStep?.number, endedStep?.number != number { endedStep = (number, now) }
         let known = outcomes.known
         defer { knownBefore = known }
+        waitingAlone = min(waitingAlone, open)
         guard known == knownBefore, open > 0 else {
             silence.end()
             return []
@@ -112,7 +127,8 @@ struct CampaignPace: Sendable {
     /// How many may be published now, or what that waits for.
     mutating func nextStep(_ outcomes: JobWaitReason.Outcomes, now: Moment) -> PublicationStep {
         let wait = rampWait(now)
-        let step = admission.nextStep(outcomes, openInStep: wait == nil ? 0 : open, now: now)
+        let step = admission.nextStep(
+            outcomes, piledUp: piledUp, openInStep: wait == nil ? 0 : open, now: now)
         return step ?? .wait(wait.map { .rampStep($0.standing, outcomes) } ?? .nextTurn)
     }
 

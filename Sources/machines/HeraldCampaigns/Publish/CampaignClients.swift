@@ -141,7 +141,7 @@ final class CampaignClients: JobIO {
             if backlog == nil { backlog = try? RetryBacklog(context, layout, campaign: order.text.name) }
             answers.append(
                 .retries(backlog?.count(within: Self.backlogPatience, isStopping: { owner.stoppedBy() != nil })))
-        case .askWorkers: answers.append(.trouble(context.workerTrouble?()))
+        case .askWorkers: answers.append(.trouble(context.workerTrouble?(order.text.pushServices)))
         case .notice(let news): owner.onNews(news)
         }
     }

@@ -24,6 +24,8 @@ package struct CampaignProgress: Codable, Equatable, Sendable {
     package var invalid: Int
     /// Lines of it without anything; absent in what older versions wrote.
     package var emptyLines: Int?
+    /// Recipients a second at most, of its last publisher; absent for no bound, and in what older versions wrote.
+    package var rate: Double?
     /// Whether a later start has dropped the ramp of the first; absent when none has.
     package var isRampDropped: Bool?
     /// What it waits for before the next step of its ramp; absent when it does not.

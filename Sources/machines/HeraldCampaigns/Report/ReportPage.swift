@@ -131,7 +131,8 @@ package struct ReportPage: Sendable {
             + "one push service"
             + (missingCount > 0 ? ", as far as results are left" : "")
             + (left > 0
-                ? "; \(Self.number(left)) \(left == 1 ? "was" : "were") not\(status.isOver && status.open == 0 ? "" : ", or are not yet")."
+                ? "; \(Self.number(left)) \(left == 1 ? "was" : "were") not"
+                    + (status.isOver && status.open == 0 ? "." : ", or \(left == 1 ? "is" : "are") not yet.")
                 : ".")
             + " Reached is who got a notification that the backend accepted."
     }
@@ -248,10 +249,19 @@ package struct ReportPage: Sendable {
         }
         guard !rows.isEmpty else { return "<h2>Not delivered</h2>\n<p>Nothing has failed.</p>" }
         return """
-            <h2>Not delivered</h2>
-            <p>As events were published first, before any replay. The first of each kind has its detail: what the backend said.</p>
+            <h2>Not delivered\(status.count.recovered > 0 ? " at first" : "")</h2>
+            <p>\(replayed(all))The first of each kind has its detail: what the backend said.</p>
             \(Self.table(["reason", "status", "push service", "count", "share", "", "detail"], rows, numbers: [1, 3, 4]))
             """
+    }
+
+    /// What became of those by replays; empty without any.
+    private func replayed(_ all: Int) -> String {
+        let recovered = status.count.recovered
+        guard recovered > 0 else { return "" }
+        return
+            "Of these \(CampaignWords.counted(all, "notification")), a replay has delivered \(Self.number(recovered)) since; "
+            + "\(Self.number(max(0, all - recovered))) are left. "
     }
 
     private static func cause(_ failure: CampaignReport.Failure) -> String {
@@ -289,8 +299,8 @@ package struct ReportPage: Sendable {
             facts.append(
                 (
                     "Left out",
-                    "\(Self.number(progress.repeats)) repeated lines, \(Self.number(progress.invalid)) invalid ones"
-                        + (progress.emptyLines.map { ", \(Self.number($0)) empty ones" } ?? "")
+                    "\(CampaignWords.counted(progress.repeats, "repeated line")), \(Self.number(progress.invalid)) invalid"
+                        + (progress.emptyLines.map { ", \(Self.number($0)) empty" } ?? "")
                 ))
         }
         if let moment = definition.expiresAt {

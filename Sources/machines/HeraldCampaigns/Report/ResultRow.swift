@@ -1,4 +1,5 @@
 package import HeraldEvents
+internal import HeraldTime
 internal import HeraldTools
 
 /// A result as a line of a CSV file, which does nothing when a spreadsheet opens it.
@@ -7,8 +8,13 @@ package enum ResultRow {
         CSVText.line(
             [
                 "id", "user", "pns", "outcome", "reason", "status", "attempts", "firstAttemptAt", "completedAt",
-                "replays", "origin", "detail", "omitted",
+                "replays", "origin", "detail", "omitted", "firstAttemptUTC", "completedUTC",
             ], delimiter: delimiter)
+    }
+
+    /// A moment as any spreadsheet reads a time, in UTC: `2026-11-21 08:40:26`.
+    private static func spreadsheet(_ moment: WallTime) -> String {
+        String(moment.text.prefix(19)).replacing("T", with: " ")
     }
 
     package static func line(_ result: NotificationResult, delimiter: String) -> String {
@@ -17,6 +23,7 @@ package enum ResultRow {
             result.status.map { "\($0)" }, result.attempts.map { "\($0)" }, result.firstAttemptAt?.text,
             result.completedAt.text, "\(result.replays)", result.origin.description, result.detail,
             result.omitted.fields.map(\.rawValue).joined(separator: " "),
+            result.firstAttemptAt.map(spreadsheet), spreadsheet(result.completedAt),
         ]
         return CSVText.line(cells.map { $0 ?? "" }, delimiter: delimiter)
     }

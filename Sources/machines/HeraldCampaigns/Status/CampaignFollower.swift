@@ -20,7 +20,7 @@ package final class CampaignFollower {
     private var counted: RetryBacklog.Count?
     private var lastCount = ContinuousClock.now
     private var brokers = BrokerSilence(at: SystemClock.wall())
-    private let askWorkers: (@Sendable () -> String?)?
+    private let askWorkers: (@Sendable ([String]) -> String?)?
     private var trouble: String?
     private var nextQuestion = ContinuousClock.now
 
@@ -98,7 +98,7 @@ package final class CampaignFollower {
             return
         }
         guard ContinuousClock.now >= nextQuestion else { return }
-        trouble = askWorkers?()
+        trouble = askWorkers?(campaign.definition?.pns ?? [])
         nextQuestion = .now + Self.questionPause
     }
 

@@ -197,13 +197,25 @@ package struct CampaignStatus: Sendable {
     /// A pause between outcomes that people notice.
     private static let quiet: Milliseconds = .seconds(5)
 
-    /// How long it will take at the present pace; `nil` when that is unknown.
+    /// Whether outcomes have ceased, however many came in the last half minute.
+    private func isSilent(at perSecond: Double) -> Bool {
+        meter?.last.map { now.time(since: $0).inSeconds >= max(Self.quiet.inSeconds, Self.silentTurns / perSecond) }
+            ?? true
+    }
+
+    /// Outcomes that come singly are so many pauses apart before they have ceased.
+    private static let silentTurns = 5.0
+
+    /// How long it will take at the present pace, and at least as long as the rate lets publishing take; `nil` when that is
+    /// unknown.
     package var secondsLeft: Double? {
         guard let perSecond, perSecond > 0, state == .running, trouble == nil, let total else { return nil }
         // Without a publisher nothing more comes, and a step that waits for retries has no known end.
         guard rampWait == nil, unpublished == 0 || isPublisherAlive else { return nil }
         // Retries come when they are due, at no pace.
         guard unpublished > 0 || retrying < open else { return nil }
-        return Double(total - min(total, count.known)) / perSecond
+        guard !isSilent(at: perSecond) else { return nil }
+        let publishing = campaign.progress?.rate.map { Double(recipientsLeft) / $0 } ?? 0
+        return max(publishing, Double(total - min(total, count.known)) / perSecond)
     }
 }

@@ -15,6 +15,9 @@ package final class RetryBacklog {
         package var retrying = 0
         /// Those that wait for longer than the shortest delay, or for their users: nothing waits for them.
         package var retryingLong = 0
+        /// Of these, those whose own calls have failed, or whose users are waited for: they are called one by one, whatever
+        /// becomes of a push service or of the workers.
+        package var waitingAlone = 0
         /// Those that are suspended because the campaign is, or was, paused.
         package var suspended = 0
         /// When the last of ``suspended`` is called again, once the campaign runs.
@@ -36,6 +39,7 @@ package final class RetryBacklog {
         fileprivate mutating func extrapolate(_ factor: Double) {
             retrying = Int(saturating: Double(retrying) * factor)
             retryingLong = Int(saturating: Double(retryingLong) * factor)
+            waitingAlone = Int(saturating: Double(waitingAlone) * factor)
             suspended = Int(saturating: Double(suspended) * factor)
             asleep = Int(saturating: Double(asleep) * factor)
             isPartly = true
@@ -120,19 +124,23 @@ package final class RetryBacklog {
         let services = headers.lastValue(named: HeaderName.pushServices.literal)?.text ?? ""
         let outcomes = max(1, services.split(separator: ",").count)
         let reason = headers.lastValue(named: HeaderName.reason.literal)?.text
-        switch reason.flatMap(RetryReason.init(rawValue:)) {
+        let known = reason.flatMap(RetryReason.init(rawValue:))
+        switch known {
         case .paused:
             count.suspended += outcomes
             count.suspendedUntil = [count.suspendedUntil, due(message, headers)].compactMap(\.self).max()
         case .quietHours:
             count.asleep += outcomes
             count.retryingLong += outcomes
+            count.waitingAlone += outcomes
             let end = headers.lastValue(named: HeaderName.notBefore.literal)?.decimal
             count.asleepUntil = [count.asleepUntil, end.map { WallTime(milliseconds: $0) }].compactMap(\.self).min()
         case .transient, .throttled, .notBefore, .blocked, .preferences, nil:
             count.retrying += outcomes
             count.nextCall = [count.nextCall, due(message, headers)].compactMap(\.self).min()
-            if longTopics.contains(message.topicName()) { count.retryingLong += outcomes }
+            guard longTopics.contains(message.topicName()) else { break }
+            count.retryingLong += outcomes
+            if known == .transient || known == .throttled { count.waitingAlone += outcomes }
         }
     }
 

@@ -53,7 +53,7 @@ extension PublicationEnd {
         case .outcomeTimeout: "Stopped, \(published): \(open) had no outcome within --wait. Do workers run?"
         case .cancelled: "The campaign was cancelled, \(published): \(outcomes)."
         case .expired: "The events have expired, \(published): \(outcomes). Nothing more is sent."
-        case .takenOver: "It ends, because another \(rival) has taken over; nobody is notified twice: \(published)."
+        case .takenOver: "Another \(rival) has taken over; nobody is notified twice: \(published)."
         case .failed(let failure): "\(failure); \(published)\(rest)"
         }
     }

@@ -1,14 +1,20 @@
 package import HeraldEvents
+internal import HeraldText
 package import HeraldTime
 
 /// Decides how many may be published at a moment: pure.
 ///
 /// Four things hold a publisher back: the rate, the ramp, the distance to the outcomes, and that a transaction is worth its
-/// while.
+/// while. A rate may also shorten that distance.
 package struct PublishAdmission: Sendable, Equatable {
     /// So many outcomes at most are open, and so at most as many events: a stop takes hold at once, and the harm of a mistake
     /// and the memory are bounded.
     package static let openLimit = 10_000
+    /// With a bound of what piles up, it is at most what the rate publishes in so long: all of it goes out at once when a
+    /// backend that refused is back.
+    private static let piledUpSeconds = 30.0
+    /// With a slow rate so many events may pile up nevertheless, or one late answer would hold all others back.
+    private static let leastPiledUp = 100.0
     /// With less room before the outcomes than this share of a full transaction, it waits for more.
     private static let worthwhileShare = 5
     /// With a rate, a transaction is made about so often a second.
@@ -33,6 +39,8 @@ package struct PublishAdmission: Sendable, Equatable {
     private let batchLimit: Int
     private let rate: Double?
     private let ramp: Ramp
+    /// The events that may pile up.
+    private let pileLimit: Int
     /// Begins with the first decision: one may go at once.
     private var limiter: RateLimiter?
     private var decidedAt: MonotonicTime?
@@ -54,8 +62,13 @@ package struct PublishAdmission: Sendable, Equatable {
     ///   - rate: events a second; `nil` for no bound.
     ///   - ramp: the sizes of the steps.
     ///   - published: events that are published already.
-    package init(outcomesPerEvent: Int, batchLimit: Int, rate: Double?, ramp: Ramp, published: Int) {
+    ///   - boundsPile: whether the rate also bounds what piles up while no outcome comes.
+    package init(
+        outcomesPerEvent: Int, batchLimit: Int, rate: Double?, ramp: Ramp, published: Int, boundsPile: Bool = false
+    ) {
         self.outcomesPerEvent = max(1, outcomesPerEvent)
+        let pile = boundsPile ? rate.map { max(Self.leastPiledUp, $0 * Self.piledUpSeconds) } : nil
+        pileLimit = min(Self.openLimit, pile.map { Int(saturating: $0) } ?? Self.openLimit)
         self.batchLimit = batchLimit
         self.rate = rate
         self.ramp = ramp
@@ -80,12 +93,16 @@ package struct PublishAdmission: Sendable, Equatable {
     package mutating func leaveStep() { lastEnd = 0 }
 
     /// What may be done now, when so many outcomes are not known yet.
-    package mutating func decision(open: Int, openInStep: Int, at now: MonotonicTime) -> Decision {
+    ///
+    /// - Parameter piledUp: the events that would go out at once.
+    package mutating func decision(
+        open: Int, piledUp: Int = 0, openInStep: Int, at now: MonotonicTime
+    ) -> Decision {
         nextCredit = nil
         begin(now)
         if isAtStepEnd, openInStep > 0 { return .wait(.ramp) }
-        let room = (Self.openLimit - open) / outcomesPerEvent
-        let worthwhile = min(batchLimit, Self.openLimit / outcomesPerEvent) / Self.worthwhileShare
+        let room = min((Self.openLimit - open) / outcomesPerEvent, pileLimit - piledUp)
+        let worthwhile = min(batchLimit, Self.openLimit / outcomesPerEvent, pileLimit) / Self.worthwhileShare
         guard room >= max(1, worthwhile) else { return .wait(.outcomes) }
         var count = min(room, batchLimit)
         if let stepEnd { count = min(count, stepEnd - published) }
@@ -102,12 +119,17 @@ package struct PublishAdmission: Sendable, Equatable {
 
     /// The step that follows from that; `nil` while the step of the ramp waits for its outcomes.
     package mutating func nextStep(
-        _ outcomes: JobWaitReason.Outcomes, openInStep: Int, now: Moment
+        _ outcomes: JobWaitReason.Outcomes, piledUp: Int = 0, openInStep: Int, now: Moment
     ) -> PublicationStep? {
-        switch decision(open: outcomes.open, openInStep: openInStep, at: now.monotonic) {
+        let decided = decision(
+            open: outcomes.open, piledUp: piledUp, openInStep: openInStep, at: now.monotonic)
+        return switch decided {
         case .publish(let count): .gather(count)
         case .wait(.rate): .wait(.rate(until: now.wall(nextCredit ?? now.monotonic)))
-        case .wait(.outcomes): .wait(.openOutcomes(outcomes, limit: Self.openLimit))
+        case .wait(.outcomes):
+            .wait(
+                .openOutcomes(
+                    outcomes, limit: min(Self.openLimit, outcomes.open + (pileLimit - piledUp) * outcomesPerEvent)))
         case .wait(.ramp): nil
         }
     }

@@ -178,8 +178,11 @@ extension WorkerSurvey {
     /// Why what is published now will wait; `nil` when nothing is known that speaks against it.
     ///
     /// Blocks for a few seconds at most.
+    ///
+    /// - Parameter pushServices: those that it is published for; `nil` for any.
     package static func trouble(
-        group: String, named: [String]?, listen: (host: String, port: UInt16)?, admin: Admin
+        group: String, named: [String]?, listen: (host: String, port: UInt16)?, admin: Admin,
+        pushServices: [String]? = nil
     ) -> String? {
         guard let description = try? admin.describeGroup(group, timeout: 2 * patience)
         else { return nil }
@@ -191,6 +194,13 @@ extension WorkerSurvey {
         if let (address, status) = statuses.first(where: { !$1.isReady }) {
             return "The worker at \(address) does not deliver: \(status.reasons.sentences)"
         }
-        return statuses.first { !$1.warnings.isEmpty }.map { "The worker at \($0) warns: \($1.warnings.sentences)" }
+        return warning(statuses, pushServices)
+    }
+
+    /// The first worker's warnings that concern these push services; `nil` for any.
+    static func warning(_ statuses: [(String, WorkerStatus)], _ pushServices: [String]?) -> String? {
+        statuses.lazy
+            .map { ($0, $1.warnings.filter { warning in pushServices.map(warning.concerns) ?? true }) }
+            .first { !$1.isEmpty }.map { "The worker at \($0) warns: \($1.sentences)" }
     }
 }

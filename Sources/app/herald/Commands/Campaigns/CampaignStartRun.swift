@@ -123,7 +123,9 @@ struct CampaignStartRun {
         if let refusal = found.refusal { throw CommandFailure("nothing was published: " + SafeText.escaped(refusal)) }
         guard preview.recipients > 0 else { throw CommandFailure("\(Self.nobody); nothing was published") }
         try found.continuation?.check(order)
-        if let trouble = settings.workerTrouble() { console.complain(SafeText.escaped(trouble)) }
+        if let trouble = settings.workerTrouble(for: order.text.pushServices) {
+            console.complain(SafeText.escaped(trouble))
+        }
         let count = found.toNotify
         let question =
             count == 0

@@ -17,7 +17,7 @@ export function say(sentence) {
 
 /** An error as an element, also announced. */
 export function fail(error) {
-  return h('p', { class: 'error', role: 'alert' }, error.message ?? String(error));
+  return h('p', { class: 'error', role: 'alert', 'data-status': error.status || undefined }, error.message ?? String(error));
 }
 
 /**

@@ -89,9 +89,10 @@ export function forgetTyped() {
   for (const key of Object.keys(sessionStorage)) if (key.startsWith(keptPrefix)) sessionStorage.removeItem(key);
 }
 
-/** A handler that shows an error in an element. */
+/** A handler that shows an error in an element, in place of an earlier one. */
 export function attempt(problem, work) {
   return async (event) => {
+    replace(problem);
     try {
       await work(event);
     } catch (error) {

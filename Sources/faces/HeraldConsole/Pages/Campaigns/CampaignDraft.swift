@@ -28,10 +28,11 @@ struct CampaignDraft: Sendable {
     var total = 0
     var outcome: Outcome?
 
-    /// Whether the preview's viewer typed the message and what is beside it; otherwise they stay masked.
-    private var isContentKnown: Bool {
-        form.message?.isEmpty == false
-            && (form.content ?? CampaignContent()).continuing(nil) == order.text.template.content
+    /// The parts of the notifications that the preview's viewer did not type: with any, all stay masked.
+    private var untyped: [String] {
+        let typed = (form.content ?? CampaignContent()).continuing(nil).texts.map(\.name)
+        return (form.message?.isEmpty == false ? [] : ["message"])
+            + order.text.template.content.texts.map(\.name).filter { !typed.contains($0) }
     }
 
     /// The equivalent command; where the page asks to confirm leaving invalid lines out, the command allows them.
@@ -56,10 +57,12 @@ struct CampaignDraft: Sendable {
         ]
         if let outcome {
             let preview = outcome.preview
+            let untyped = untyped
             members += [
                 .init(
                     "preview",
-                    .object(preview.shownMembers.filter { isContentKnown || !Self.content.contains($0.name) })),
+                    .object(preview.shownMembers.filter { untyped.isEmpty || !Self.content.contains($0.name) })),
+                .init("untyped", .words(untyped)),
                 .init("standing", .words(preview.continuation?.lines ?? [])),
                 .init("duration", .string(preview.duration)), .init("continues", .bool(preview.isContinued)),
                 .init("keptInvalidLines", .integer(min(preview.audience.invalid, Self.keptInvalidLines))),

@@ -92,10 +92,12 @@ final class CampaignStarts: Sendable {
         return .json(["bytes": .integer(count)])
     }
 
-    /// An audience that was uploaded for a report.
-    func upload(_ key: String, owner: String) throws -> ReportMaking.Upload {
-        let (file, name) = try uploads.file(key, owner: owner)
-        return ReportMaking.Upload(key: key, file: file, name: name)
+    /// An audience that was uploaded for a report, which says how it is written.
+    func upload(_ key: String, _ request: ConsoleRequest) throws -> ReportMaking.Upload {
+        let (file, name) = try uploads.file(key, owner: request.viewer.name)
+        let form = try StartForm.audience(
+            delimiter: request.text("delimiter"), userColumn: nil, encoding: request.text("encoding"))
+        return ReportMaking.Upload(key: key, file: file, name: name, form: form)
     }
 
     // MARK: The preview
@@ -177,13 +179,15 @@ final class CampaignStarts: Sendable {
     }
 
     /// The description of an unreadable audience; a wrong encoding comes with readable alternatives.
-    private static func failed(_ failure: any Error) -> JSONValue {
+    ///
+    /// - Parameter field: the field of the form that takes the file.
+    static func failed(_ failure: any Error, field: String = fileField) -> JSONValue {
         let readings = (failure as? UnreadableAudience)?.readings.map { reading in
             JSONValue.object([.init("encoding", .string(reading.encoding)), .init("lines", .words(reading.lines))])
         }
         return JSONValue.present([
             .init("state", "failed"), .init("error", .failure(failure)),
-            .init("field", .text((failure as? ToolFailure)?.kind == .unreachable ? nil : fileField)),
+            .init("field", .text((failure as? ToolFailure)?.kind == .unreachable ? nil : field)),
             .init("readings", readings.map { JSONValue.array($0).safe } ?? .null),
         ])
     }

@@ -96,10 +96,13 @@ final class CampaignsPart: ConsolePart {
         if request.text("anew") != "true", let known = reports.ask(name), !known.isEnded || known.value?.made != nil {
             return .json((known.value ?? ReportMaking()).json(name))
         }
-        let upload = try request.text("upload").map { try starts.upload($0, owner: request.viewer.name) }
+        let upload = try request.text("upload").map { try starts.upload($0, request) }
         let snapshot = try reports.begin(name, showing: ReportMaking(upload: upload)) {
             [service, directory, users] in
             try ReportMaking.make(name, upload, users: users, service, in: directory, $0)
+        }
+        if let failure = snapshot.failure as? UnreadableAudience {
+            return .json(CampaignStarts.failed(failure, field: ReportMaking.fileField))
         }
         if let failure = snapshot.failure { throw failure }
         guard snapshot.value?.upload?.key == upload?.key else {

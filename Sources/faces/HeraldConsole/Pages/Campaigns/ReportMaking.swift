@@ -27,6 +27,14 @@ struct ReportMaking: Sendable {
         let key: String
         let file: SpooledFile
         let name: String
+        /// How it is written, where that was said.
+        var form = AudienceForm()
+
+        /// The options that name it.
+        fileprivate var options: [String] {
+            ["--audience", name] + (form.encoding.map { ["--encoding", $0.name] } ?? [])
+                + (form.delimiter.map { ["--delimiter", $0.rawValue] } ?? [])
+        }
     }
 
     struct Made: Sendable {
@@ -58,10 +66,10 @@ struct ReportMaking: Sendable {
                 ])),
             .init(
                 "unreached",
-                .words([
-                    "herald", "campaign", "report", name, "--not-reached", "\(name).not-reached.csv", "--audience",
-                    upload?.name ?? "AUDIENCE",
-                ])),
+                .words(
+                    [
+                        "herald", "campaign", "report", name, "--not-reached", "\(name).not-reached.csv",
+                    ] + (upload?.options ?? ["--audience", "AUDIENCE"]))),
         ])
     }
 
@@ -138,12 +146,17 @@ struct ReportMaking: Sendable {
         _ upload: Upload, of campaign: CampaignIndex.Campaign, in directory: String
     ) throws -> Audience {
         do {
-            let form = try AudienceForm().continuing(campaign.progress, replacesAudience: false)
+            // Nobody is sent what it holds: an encoding that is named is taken.
+            let form = try upload.form.continuing(
+                campaign.progress, replacesAudience: upload.form.encoding != nil)
             return try Audience(upload.file, name: upload.name, form, copyingInto: directory)
         } catch let failure as ToolFailure where failure.kind != .unreachable {
-            throw FormMistake("reportAudience", failure.description)
+            throw FormMistake(Self.fileField, failure.description)
         }
     }
+
+    /// The field of the report's form that is marked when the file is refused.
+    static let fileField = "reportAudience"
 
     private static func people(
         _ report: CampaignReport, _ list: UnreachedList, _ status: CampaignStatus, _ audience: String?

@@ -87,19 +87,22 @@ struct StartForm: Codable, Sendable, Equatable {
 
     /// The format of the uploaded file; missing fields are those of the campaign's last audience, or recognised.
     func audience(after former: CampaignProgress?) throws -> AudienceForm {
-        let form = AudienceForm(
-            delimiter: try Self.parse(delimiter, "delimiter", "comma, semicolon, tab or pipe") {
-                AudienceDelimiter($0)
-            },
-            userColumn: given(userColumn),
-            encoding: try Self.parse(encoding, "encoding", "an encoding such as WINDOWS-1251") {
-                AudienceEncoding($0)
-            })
+        let form = try Self.audience(delimiter: delimiter, userColumn: given(userColumn), encoding: encoding)
         do throws(ToolFailure) {
             return try form.continuing(former, replacesAudience: replaceAudience ?? false)
         } catch {
             throw FormMistake("encoding", error.description)
         }
+    }
+
+    /// The format as it is said in fields of a form; empty ones say nothing.
+    static func audience(
+        delimiter: String?, userColumn: String?, encoding: String?
+    ) throws(FormMistake) -> AudienceForm {
+        AudienceForm(
+            delimiter: try parse(delimiter, "delimiter", "comma, semicolon, tab or pipe") { AudienceDelimiter($0) },
+            userColumn: userColumn,
+            encoding: try parse(encoding, "encoding", "an encoding such as WINDOWS-1251") { AudienceEncoding($0) })
     }
 
     func with(userColumn: String?) -> Self {

@@ -1,6 +1,6 @@
 // A new or continued campaign: the audience is uploaded, previewed, and published after a confirmation.
 
-import { ApiError, get, leave, post, postBytes } from '../../Frame/lib/api.js';
+import { ApiError, get, leave, onNews, post, postBytes } from '../../Frame/lib/api.js';
 import { command } from '../../Frame/lib/command.js';
 import { ask, fail, say } from '../../Frame/lib/dialog.js';
 import { facts, h, replace, table } from '../../Frame/lib/dom.js';
@@ -10,6 +10,7 @@ import { pause, settled } from '../../Frame/lib/live.js';
 import { go } from '../../Frame/lib/place.js';
 import { contentFacts, contentTitles } from '../../Frame/lib/vocabulary.js';
 import { phones } from './phones.js';
+import { concerning } from './trouble.js';
 
 function dropDraft(state) {
   if (state.draft) leave(`/api/drafts/${state.draft}/discard`);
@@ -27,15 +28,17 @@ export async function showForm(main, name, app) {
   const choices = await get('/api/drafts');
   // The form's objects at the server: the file (another message needs no other upload) and its preview. Objects left
   // behind are discarded there at once; every edit voids the preview.
-  const state = { isLeft: false, edits: 0, uploaded: null, draft: null };
+  const state = { isLeft: false, edits: 0, uploaded: null, draft: null, verdict: null };
   const result = h('div', {});
   const onHide = () => dropAll(state);
   addEventListener('pagehide', onHide);
+  const end = onNews('verdict', (verdict) => { state.verdict = verdict; });
   replace(main, h('h1', {}, name ? `Campaign ${name} goes on` : 'New campaign'),
     name && h('p', {}, 'Choose the same audience. Who was notified is not notified again; texts, push services and topic stay as they are if you leave them empty.'),
     form(name, choices, result, app, state), result);
   return () => {
     state.isLeft = true;
+    end();
     removeEventListener('pagehide', onHide);
     dropAll(state);
   };
@@ -53,7 +56,11 @@ function form(name, choices, result, app, state) {
   const columns = h('datalist', { id: 'columns' });
   const showColumns = async ({ currentTarget }) => {
     const edit = currentTarget;
-    const names = await columnsIn(edit.querySelector('#audience').files[0], edit.querySelector('#encoding').value);
+    const file = edit.querySelector('#audience').files[0];
+    const head = await headOf(file);
+    const reason = noText(head);
+    if (reason && file === edit.querySelector('#audience').files[0]) mark(edit, { field: 'audience', reason });
+    const names = reason ? [] : columnsOf(decoded(head, edit.querySelector('#encoding').value.trim()));
     replace(columns, names.map((column) => h('option', { value: column })));
     replace(edit.querySelector('#userColumn-hint'), columnHint(name, names));
   };
@@ -78,19 +85,20 @@ function form(name, choices, result, app, state) {
     field('encoding', 'Encoding', { placeholder: name ? '' : 'UTF-8' }, name ? 'Empty: as at the last start, or UTF-8.' : 'Empty: UTF-8; else it shows how the file may read.'),
     field('delimiter', 'Between columns', { placeholder: 'comma, semicolon, tab, pipe' }, 'Empty: what the first line shows.'),
     field('maxInvalid', 'Allow invalid lines up to', { placeholder: '1%' }, 'With more of them, of 20 lines or more, it asks whether they are left out.')),
-  h('div', {}, h('label', { for: 'message' }, 'Message'), h('textarea', { id: 'message', required: !name, 'aria-describedby': 'message-hint' }),
-    h('p', { id: 'message-hint', class: 'muted hint' }, 'With fields of the audience, such as {{first_name}}.')),
+  h('div', {}, h('label', { for: 'message' }, 'Message'), h('textarea', { id: 'message', 'aria-describedby': 'message-hint' }),
+    h('p', { id: 'message-hint', class: 'muted hint' }, `With fields of the audience, such as {{first_name}}. ${name ? 'Empty: as it was begun.' : 'Empty only for a campaign that there is: as it was begun.'}`)),
   contentFields(name),
   h('fieldset', {}, h('legend', {}, 'Push services'), services),
   h('div', {}, h('label', { for: 'topic' }, 'Request topic'), h('select', { id: 'topic', 'aria-describedby': 'topic-hint' }, name && h('option', { value: '' }, 'as before'),
     choices.topics.map((topic) => h('option', { value: topic, selected: !name && topic === choices.topic }, topic))),
     h('p', { id: 'topic-hint', class: 'muted hint' }, 'Leave it, unless your operators name another.')),
   h('div', { class: 'grid' },
-    field('rate', 'Recipients a second', { placeholder: '200/s' }, name ? 'Empty: as it was begun.' : 'Empty: as fast as outcomes come.'),
+    field('rate', 'Recipients a second', { placeholder: '200/s' }, `${name ? 'Empty: as it was begun.' : 'Empty: as fast as outcomes come.'} What piles up while the backend refuses is 30 s of it at most, or 100.`),
     field('ramp', 'Begin with', { placeholder: '1,10,100' }, name ? 'Waits for the outcomes of each step. Empty: as it was begun; none drops that.' : 'Waits for the outcomes of each step.'),
     field('pauseIfFailures', 'Pause if more fail than', { placeholder: '5%' }, `After 200 outcomes, or a step.${name ? ' Empty: as it was.' : ''}`),
     field('expiresIn', 'Notify nobody after', { placeholder: '6h' }, 'Hours or days after the first start.')),
-  check('replaceAudience', replacing),
+  // To be said each time.
+  check('replaceAudience', replacing, { 'data-confirms': '' }),
   h('p', { class: 'toolbar' }, submit, h('a', { class: 'button', href: '/campaigns' }, 'Back')));
   const { files, forget } = keepTyped(built, app.viewer);
   state.forget = forget;
@@ -153,15 +161,30 @@ export function columnHint(name, columns) {
 
 const headBytes = 65536;
 
-/** The names of the columns of a chosen file, as far as its beginning shows them. */
-async function columnsIn(file, encoding) {
-  if (!file) return [];
+/** The bytes at a chosen file's beginning; none where it is gone, which the server says. */
+async function headOf(file) {
+  if (!file) return new Uint8Array();
+  return new Uint8Array(await file.slice(0, headBytes).arrayBuffer().catch(() => new ArrayBuffer(0)));
+}
+
+/** The text of bytes; empty in an encoding that the browser does not know. */
+function decoded(bytes, encoding) {
   try {
-    return columnsOf(new TextDecoder(encoding || 'utf-8').decode(await file.slice(0, headBytes).arrayBuffer()));
+    return new TextDecoder(encoding || 'utf-8').decode(bytes);
   } catch {
-    // The browser does not know the encoding, or the file is gone: the server says it.
-    return [];
+    return '';
   }
+}
+
+const workbook = 'save its sheet as CSV UTF-8';
+const kinds = [['504b0304', `an Excel workbook (xlsx) or another ZIP archive; ${workbook}`], ['d0cf11e0', `an old Excel workbook (xls); ${workbook}`],
+  ['1f8b', 'compressed with gzip; unpack it'], ['25504446', 'a PDF; it has to be CSV or JSON lines']];
+
+/** Why a file that begins with these bytes is no audience, before it is uploaded; the server refuses more. Null for text. */
+export function noText(bytes) {
+  const beginning = Array.from(bytes.slice(0, 4), (byte) => byte.toString(16).padStart(2, '0')).join('');
+  const words = kinds.find(([digits]) => beginning.startsWith(digits))?.[1];
+  return words ? `the file is ${words}` : null;
 }
 
 /** The names of the columns, or of the first object's members, at a text's beginning. */
@@ -181,9 +204,6 @@ export function columnsOf(text) {
 }
 
 const replacing = 'Another audience takes the place of the one that this campaign had, which its page says for ever';
-
-/** Why a line is invalid, without what only settings can change. */
-export const lineWords = (reason) => reason.replace(/,? because an? tag expression could reach everybody/, '').replace(/ \(a tag's characters;[^)]*\)/, '').replace('; an empty tag could reach everybody', '');
 
 /** The command's options in a text, as the form names them. */
 export function inForm(text) {
@@ -248,7 +268,7 @@ async function preview(filled, result, app, state) {
   if (answer.state === 'failed') {
     state.draft = null;
     if (answer.readings) {
-      chooseEncoding(answer.readings, filled, result);
+      encodingChoice(answer.readings, filled.querySelector('#encoding'), result);
       return;
     }
     // A refused file is discarded.
@@ -264,11 +284,12 @@ async function preview(filled, result, app, state) {
   replace(result, voided());
 }
 
-/** Shows how a file other than UTF-8 may read; the choice is an edit of the form, which is then previewed. */
-function chooseEncoding(readings, filled, result) {
+/** Shows how a file other than UTF-8 may read; the choice is an edit of its form's input, and the form is then sent again. */
+export function encodingChoice(readings, input, result) {
   const choose = (encoding) => {
-    filled.querySelector('#encoding').value = encoding;
-    filled.requestSubmit();
+    input.value = encoding;
+    input.dispatchEvent(new Event('change', { bubbles: true }));
+    input.form.requestSubmit();
   };
   replace(result, h('section', { class: 'card', 'aria-labelledby': 'readings' },
     h('h2', { id: 'readings', tabindex: -1 }, 'The file is not UTF-8. How does it read right?'),
@@ -334,7 +355,7 @@ function draw(answer, filled, result, app, state) {
     found.samples ? messages(found) : unseen(answer),
     found.invalid > 0 && table({
       caption: 'The first invalid lines', columns: [{ title: 'Row' }, { title: 'Why' }],
-      rows: found.invalidLines.map((line) => [line.row === line.line ? count(line.row) : `${count(line.row)} (line ${count(line.line)})`, lineWords(line.reason)]),
+      rows: found.invalidLines.map((line) => [line.row === line.line ? count(line.row) : `${count(line.row)} (line ${count(line.line)})`, line.reason]),
     }),
     found.invalid > 0 && h('p', {}, invalidLines(answer)),
     command(answer.command), startButton(answer, filled, result, app, state)));
@@ -350,9 +371,15 @@ function messages(found) {
 /** Where the message was not typed, an offer to show the first ones: they tell whether the file is read right. */
 function unseen(answer) {
   const problem = h('div', {});
-  const part = h('div', {}, h('p', { class: 'badge warn' }, 'The first messages are hidden, because the message was not typed here. Look at them before you start: they show how the file is read.'), problem);
+  const part = h('div', {}, h('p', { class: 'badge warn' }, `The first messages are hidden, because ${unseenParts(answer.untyped)} not typed here. Look at them before you start: they show how the file is read.`), problem);
   part.append(revealButton(problem, `/api/drafts/${answer.draft}/messages`, undefined, (_, shown) => replace(part, messages({ ...answer.preview, ...shown }))));
   return part;
+}
+
+/** The parts of a notification that keep it hidden, with their verb. */
+export function unseenParts(names) {
+  const words = names.map((name) => `the ${name.replace('data.', 'data ')}`);
+  return `${words.length > 1 ? `${words.slice(0, -1).join(', ')} and ${words.at(-1)}` : words[0]} ${words.length > 1 ? 'were' : 'was'}`;
 }
 
 /** The table of the first messages, with a column for each part that one of them has. */
@@ -372,13 +399,15 @@ function invalidLines(answer) {
 }
 
 /** What is asked before a start; one that notifies nobody anew is for what else the form says. */
-export function question({ toNotify: left, invalid, pns, isPaused, publisher }) {
+export function question({ toNotify: left, invalid, pns, isPaused, publisher }, verdict) {
   const resumed = isPaused ? `It is paused: this resumes it first, and what waits is sent. ${publisher ? 'It takes over from the publisher that waits. ' : ''}` : '';
   if (left === 0) return { title: 'Everybody is published. Go on with what the form says?', confirm: 'Go on', body: `${resumed}Nobody is notified again. A new limit of failures holds from now on.` };
+  const trouble = concerning(verdict, { pns, open: left });
+  const wait = trouble ? `Now they would wait${trouble.services ? ` on ${trouble.services.join(' and ')}` : ''}, because the verdict says: ${trouble.headline}. ` : '';
   const lines = invalid === 1 ? 'this invalid line' : `these ${count(invalid)} invalid lines`;
   return {
     title: invalid > 0 ? `Leave ${lines} out and notify the other ${left === 1 ? 'one' : count(left)}?` : `Notify ${count(left)} ${left === 1 ? 'recipient' : 'recipients'}?`,
-    confirm: `Notify ${count(left)}`, body: `${resumed}${count(left * pns.length)} notifications go to ${pns.join(' and ')}. Pause stops the rest at once; what is delivered is delivered.`,
+    confirm: `Notify ${count(left)}`, body: `${wait}${resumed}${count(left * pns.length)} notifications go to ${pns.join(' and ')}. Pause stops the rest at once; what is delivered is delivered.`,
   };
 }
 
@@ -389,7 +418,7 @@ function startButton(answer, filled, result, app, state) {
   const start = h('button', {
     type: 'button', class: 'primary',
     onclick: async () => {
-      const { body, ...words } = question(found);
+      const { body, ...words } = question(found, state.verdict);
       const isSure = await ask({ ...words, type: answer.typed, body: [h('p', {}, body), found.invalid > 0 && h('p', {}, invalidLines(answer))] });
       if (!isSure) return;
       try {

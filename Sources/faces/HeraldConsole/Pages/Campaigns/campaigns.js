@@ -1,6 +1,6 @@
 // All campaigns, one of them as it runs, orders about it, and its report.
 
-import { get, onNews, post, save } from '../../Frame/lib/api.js';
+import { ApiError, get, onNews, post, save } from '../../Frame/lib/api.js';
 import { command } from '../../Frame/lib/command.js';
 import { ask, fail, say } from '../../Frame/lib/dialog.js';
 import { badge, facts, h, replace, svg, table } from '../../Frame/lib/dom.js';
@@ -8,7 +8,8 @@ import { attempt, field, mark, revealButton, unmark } from '../../Frame/lib/form
 import { count, duration, masked, moment, plural, prose, rate, sentence, shares, time } from '../../Frame/lib/format.js';
 import { redraw, repeat, settled } from '../../Frame/lib/live.js';
 import { link } from '../../Frame/lib/place.js';
-import { dropAll, inForm, showForm, withUpload } from './campaign-form.js';
+import { dropAll, encodingChoice, inForm, showForm, withUpload } from './campaign-form.js';
+import { concerning } from './trouble.js';
 import { contentFacts, unreached } from '../../Frame/lib/vocabulary.js';
 
 const kinds = { running: 'good', stopped: 'bad', paused: 'warn', cancelled: 'quiet', expired: 'bad', finished: 'quiet' };
@@ -73,21 +74,23 @@ function showOne(main, name, app) {
     command(['herald', 'campaign', 'status', name]), said);
   let former = null;
   let own = [];
-  let trouble = null;
+  let verdict = null;
   const ends = [
     onNews('jobs', (list) => {
       own = ofCampaign(list, name);
       redraw(jobs, own.map(({ progress, ...job }) => [job, waits(progress)]), () => own.map((job) => jobSection(job, app, problem)));
     }),
-    onNews('verdict', (verdict) => { trouble = [verdict, ...verdict?.others ?? []].find((finding) => finding?.state === 'bad')?.headline ?? null; }),
+    onNews('verdict', (latest) => { verdict = latest; }),
     repeat(1000, async () => {
       const answer = await get(`/api/campaigns/${encodeURIComponent(name)}`);
       if (answer.state !== 'done') {
         if (answer.total > 0) redraw(now, [answer.passed], () => h('progress', { max: answer.total, value: answer.passed, 'aria-label': 'Results read' }));
         return;
       }
-      if (problem.dataset.from === 'reading') replace(problem);
+      // What was told of brokers that did not answer is over when they do.
+      if (problem.dataset.from === 'reading' || (problem.querySelector('[data-status="503"]') && !answer.isSilent)) replace(problem);
       const { campaign } = answer;
+      const trouble = concerning(verdict, campaign);
       if (former && former !== campaign.state) replace(said, `The campaign is ${campaign.state}.`);
       former = campaign.state;
       orders.update(campaign);
@@ -113,7 +116,7 @@ function standing(answer, campaign) {
     campaign.feedback && feedback(campaign.feedback, campaign.outcomes.delivered),
     publisher(answer, campaign),
     answer.deleted > 0 && h('p', { class: 'muted' }, `${count(answer.deleted)} results, of this campaign or others, were deleted before they could be counted; what they said shows as waiting.`),
-    campaign.outcomes.failed > 0 && h('p', {}, h('a', { href: link('/failures', { where: `campaign = '${campaign.name}'` }) }, 'Why some failed'),
+    campaign.outcomes.failed > 0 && h('p', {}, h('a', { href: failuresOf(campaign.name) }, 'Why some failed'),
       ', in their dead letters: one holds all push services of a recipient that failed alike, so they may be fewer.'),
   ].filter(Boolean);
 }
@@ -189,12 +192,18 @@ export function pace(answer, campaign) {
   return campaign.secondsLeft === undefined || answer.trouble || campaign.waits ? `${speed}.` : `${speed}, about ${duration(campaign.secondsLeft * 1000)} left.`;
 }
 
-/** What the campaign waits for: what the verdict says, or what its own records tell. */
+/** What the campaign's open notifications wait for: what its own records tell, and what the verdict says of that. */
 export function waitWords({ trouble }, { state, waits: wait }) {
   if (!['running', 'stopped'].includes(state)) return null;
-  if (trouble) return `It waits, as the verdict says: ${trouble}.`;
-  if (!wait) return null;
-  if (wait.for === 'trouble') return `It waits: ${wait.sentence[0].toLowerCase()}${sentence(wait.sentence).slice(1)}`;
+  const own = wait && wait.for !== 'trouble' ? ownWait(wait) : null;
+  if (trouble) {
+    if (own) return `${own} The verdict says: ${trouble.headline}.`;
+    return `${trouble.services ? `What goes to ${trouble.services.join(' and ')}` : 'It'} waits, as the verdict says: ${trouble.headline}.`;
+  }
+  return wait?.for === 'trouble' ? `It waits: ${wait.sentence[0].toLowerCase()}${sentence(wait.sentence).slice(1)}` : own;
+}
+
+function ownWait(wait) {
   const [one, is] = [wait.count === 1, wait.count === 1 ? 'is' : 'are'];
   return wait.for === 'suspended' ? `It goes on: ${plural(wait.count, 'suspended notification')} ${is} called again by ${wait.until}.`
     : wait.for === 'quiet-hours' ? `It waits: ${plural(wait.count, 'notification')} ${one ? 'waits' : 'wait'} for the end of quiet hours, the next at ${wait.until}.`
@@ -206,9 +215,12 @@ function waiting(answer, campaign) {
   return words && h('p', { class: 'waits' }, prose(words), answer.trouble && [' ', h('a', { href: '/' }, 'See the verdict'), '.']);
 }
 
+/** The failures of a campaign, which the backend's status tells apart best. */
+const failuresOf = (name) => link('/failures', { where: `campaign = '${name}'`, by: 'status' });
+
 /** What to do about a campaign that Herald has paused, because its notifications fail. */
 function byFailures({ name, publishedAll }) {
-  const failures = h('a', { href: link('/failures', { where: `campaign = '${name}'` }) }, 'their dead letters');
+  const failures = h('a', { href: failuresOf(name) }, 'their dead letters');
   const again = h('a', { href: link('/campaigns', { new: name }) }, 'start it again');
   return h('div', { class: 'advice' }, h('p', {}, 'Herald has paused it, because too many of its notifications fail. What to do:'), h('ol', {},
     h('li', {}, 'See why they fail, in the backend’s words: ', failures, '.'),
@@ -272,22 +284,35 @@ function orderButtons(name, app, problem) {
     type: 'button', hidden: true, class: order === 'cancel' ? 'danger' : order === 'resume' && 'primary', id: `order-${order}`,
     onclick: attempt(problem, () => give(order, name, problem)),
   }, { pause: 'Pause', resume: 'Resume', finish: 'Finish now', cancel: 'Cancel for good' }[order]));
+  const again = h('a', { class: 'button', hidden: true, href: link('/campaigns', { new: name }) });
   const isPossible = ({ state, publishedAll, open }) => ({
     pause: ['running', 'stopped'].includes(state), resume: state === 'paused', finish: state === 'running' && publishedAll && open > 0,
     cancel: ['running', 'paused', 'stopped'].includes(state),
   });
   return {
     element: h('div', { class: 'toolbar', role: 'group', 'aria-label': 'Orders' }, app.viewer.canChange && buttons,
-      app.viewer.obeysWords && h('a', { class: 'button', href: link('/preferences', { campaign: name }) }, 'Recall')),
-    update: (campaign) => orders.forEach((order, index) => {
-      const button = buttons[index];
-      const isHidden = !isPossible(campaign)[order];
-      // The focus goes to the element that replaced the button.
-      const hadFocus = isHidden && document.activeElement === button;
-      button.hidden = isHidden;
-      if (hadFocus) (buttons.find((other) => !other.hidden) ?? document.getElementById('main')).focus();
-    }),
+      app.viewer.obeysWords && h('a', { class: 'button', href: link('/preferences', { campaign: name }) }, 'Recall'), app.isOperator && again),
+    update(campaign) {
+      orders.forEach((order, index) => {
+        const button = buttons[index];
+        const isHidden = !isPossible(campaign)[order];
+        // The focus goes to the element that replaced the button.
+        const hadFocus = isHidden && document.activeElement === button;
+        button.hidden = isHidden;
+        if (hadFocus) (buttons.find((other) => !other.hidden) ?? document.getElementById('main')).focus();
+      });
+      const words = startAgain(campaign);
+      again.hidden = !words;
+      if (words && again.textContent !== words) replace(again, words);
+    },
   };
+}
+
+/** What another start of the campaign is for; null when it takes none. */
+export function startAgain(campaign) {
+  if (campaign.published === undefined || ['cancelled', 'expired'].includes(campaign.state)) return null;
+  if (campaign.publishedAll) return 'Add people';
+  return campaign.publisher?.alive ? 'Take it over' : 'Start it again';
 }
 
 /** What has become of an order: what was done, because the campaign's own state (running, stopped) is said beside it. */
@@ -298,7 +323,6 @@ export function ordered(order, { changed, is }) {
 
 async function give(order, name, problem) {
   delete problem.dataset.from;
-  replace(problem);
   const place = `/api/campaigns/${encodeURIComponent(name)}`;
   const { consequence, at, command: words } = await get(`${place}/consequence/${order}`);
   const reason = await ask({
@@ -360,13 +384,16 @@ function reportSection(name, app) {
   const button = h('button', {}, 'Make a report');
   const make = async (form) => {
     const file = form.querySelector('#reportAudience')?.files[0];
-    const begin = (upload) => get(place, { anew: 'true', upload });
+    const begin = (upload) => get(place, { anew: 'true', ...written(form, upload) });
     const first = file ? await withUpload(file, result, state, begin) : await begin();
-    const answer = first && await settled(first, () => get(place, { upload: file && state.uploaded?.key }), {
+    const answer = first && await settled(first, () => get(place, written(form, file && state.uploaded?.key)), {
       isLeft: () => state.isLeft,
       draw: ({ passed, total }) => replace(result, h('p', {}, total > 0 ? `${count(passed)} of ${count(total)} results read.` : 'Reading the results.')),
     });
-    if (answer) replace(result, made(answer, name, place, app));
+    if (!answer) return;
+    if (answer.readings) encodingChoice(answer.readings, form.querySelector('#reportEncoding'), result);
+    else if (answer.state === 'failed') throw new ApiError(inForm(answer.error), 409, answer.field);
+    else replace(result, made(answer, name, place, app));
   };
   const form = h('form', {
     onsubmit: async (event) => {
@@ -383,6 +410,9 @@ function reportSection(name, app) {
   },
   app.isOperator && field('reportAudience', 'The campaign’s audience (you may leave it out)', { type: 'file', accept: '.csv,.tsv,.txt,.jsonl,.ndjson,text/csv' },
     'With its file the list of who was not reached has its columns and those who were never published, and can be the audience of a new campaign.'),
+  app.isOperator && h('div', { class: 'grid' },
+    field('reportEncoding', 'Encoding', { name: 'encoding' }, 'Empty: as at the last start, or UTF-8; else it shows how the file may read.'),
+    field('reportDelimiter', 'Between columns', { name: 'delimiter', placeholder: 'comma, semicolon, tab, pipe' }, 'Empty: what the first line shows.')),
   h('p', {}, button));
   return {
     element: h('section', { class: 'card', 'aria-labelledby': 'report' }, h('h2', { id: 'report' }, 'Report'),
@@ -392,6 +422,12 @@ function reportSection(name, app) {
       dropAll(state);
     },
   };
+}
+
+/** How the audience of a report is written, as the report is asked for. */
+function written(form, upload) {
+  const value = (id) => form.querySelector(`#${id}`)?.value.trim() || undefined;
+  return upload ? { upload, encoding: value('reportEncoding'), delimiter: value('reportDelimiter') } : {};
 }
 
 const persons = (number) => `${count(number)} ${number === 1 ? 'person' : 'people'}`;

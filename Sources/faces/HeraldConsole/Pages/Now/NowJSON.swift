@@ -24,7 +24,7 @@ extension ToldFinding {
             "state": .string(finding.severity.rawValue), "key": .string(key), "sentence": .string(sentence(now: now)),
             "headline": .string(finding.title), "since": .text(finding.since?.text),
             "sinceIsBefore": .bool(isSinceBound), "cause": .text(finding.what.isEmpty ? nil : finding.what),
-            "waiting": .count(waiting), "traits": .words(traits),
+            "where": .words(finding.place), "waiting": .count(waiting), "traits": .words(traits),
             "consequences": .array(
                 consequences.map { one in
                     ["headline": .string(one.finding.title), "cause": .text(one.whole.isEmpty ? nil : one.whole)]

@@ -192,8 +192,12 @@ struct StartFormTests {
         #expect(samples.count == 3 && samples.first?["message"] == "Hi member-0")
         let lines = String(decoding: try #require(draft.outcome?.invalidLines), as: UTF8.self)
         #expect(
-            lines.hasPrefix("\u{FEFF}line,row,reason,begins with\r\n153,153,")
+            lines.hasPrefix("\u{FEFF}user,invalid_line,invalid_row,invalid_why\r\na b,153,153,")
                 && lines.split(separator: "\r\n").count == 3)
+        // It names no settings, which its reader does not have.
+        for text in [lines, object.compact] {
+            #expect(text.contains("user holds a space") && !text.contains("backend.users") && !text.contains("tag"))
+        }
         // A start finds them again, because a waiting preview keeps none.
         let outcome = try #require(draft.outcome)
         let recipients = try CampaignDraft.recipients(of: outcome, draft.order) { false }
@@ -204,7 +208,7 @@ struct StartFormTests {
     func masked() async throws {
         let draft = try #require(try await draft("user\nann\n", message: nil).value)
         let object = draft.json
-        #expect(object["preview"]?["recipients"] == 1 && object["typed"] == nil)
+        #expect(object["preview"]?["recipients"] == 1 && object["typed"] == nil && object["untyped"] == ["message"])
         #expect(!object.compact.contains("Secret"))
         // It is shown on request, which the audit has.
         #expect(draft.messages?.compact == #"{"samples":[{"user":"ann","message":"Secret"}]}"#)

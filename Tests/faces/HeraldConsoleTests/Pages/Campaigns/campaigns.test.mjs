@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { moment, count as number } from '#console/Frame/lib/format.js';
-import { columnHint, columnsOf, contentOf, dataOf, expected, firstMessages, inForm, lineWords, question } from '#console/Pages/Campaigns/campaign-form.js';
+import { columnHint, columnsOf, contentOf, dataOf, expected, firstMessages, inForm, noText, question, unseenParts } from '#console/Pages/Campaigns/campaign-form.js';
 import { contentFacts } from '#console/Frame/lib/vocabulary.js';
-import { added, atWork, causes, listNotes, ofCampaign, ordered, pace, parts, replaced, serviceRows, waits, waitWords } from '#console/Pages/Campaigns/campaigns.js';
+import { added, atWork, causes, listNotes, ofCampaign, ordered, pace, parts, replaced, serviceRows, startAgain, waits, waitWords } from '#console/Pages/Campaigns/campaigns.js';
 import { missing, shown } from '#console/Pages/Campaigns/phones.js';
+import { concerning } from '#console/Pages/Campaigns/trouble.js';
 import { sent, table } from '../../Frame/table.mjs';
 
 const none = { delivered: 0, failed: 0, expired: 0, cancelled: 0, recovered: 0 };
@@ -37,18 +38,43 @@ table('The pace has a speed and a remaining time', pace, [
   [{}, {}, 'No outcome in the last 30 s.'], [{}, { perSecond: 0 }, 'No outcome in the last 30 s.'],
   [{}, { perSecond: 2.5 }, '2.5/s in the last 30 s.'],
   [{}, { perSecond: 1200, secondsLeft: 90 }, '1\u202f200/s in the last 30 s, about 1 min 30 s left.'],
-  [{ trouble: 'Outage' }, { perSecond: 12, secondsLeft: 90 }, '12/s in the last 30 s.'],
+  [{ trouble: { headline: 'Outage' } }, { perSecond: 12, secondsLeft: 90 }, '12/s in the last 30 s.'],
   [{ isSilent: true }, { perSecond: 80 }, null], [{}, { state: 'paused', perSecond: 3 }, null], [{}, { state: 'paused' }, null],
   [{ isOver: true }, { perSecond: 3 }, 'Nothing will change any more, but by replays.'],
   [{ isOver: true }, { open: 1 }, '1 notification is left to its retries.'], [{ isOver: true }, { open: 4 }, '4 notifications are left to their retries.'],
 ]);
 
 table('A campaign without outcomes says what it waits for', waitWords, [
-  [{}, { state: 'running' }, null], [{ trouble: 'Outage' }, { state: 'paused' }, null],
-  [{ trouble: 'Too few brokers' }, { state: 'running' }, 'It waits, as the verdict says: Too few brokers.'],
+  [{}, { state: 'running' }, null], [{ trouble: { headline: 'Outage' } }, { state: 'paused' }, null],
+  [{ trouble: { headline: 'Too few brokers' } }, { state: 'running' }, 'It waits, as the verdict says: Too few brokers.'],
+  [{ trouble: { headline: 'gcm delivers nothing', services: ['gcm'] } }, { state: 'running' }, 'What goes to gcm waits, as the verdict says: gcm delivers nothing.'],
+  [{ trouble: { headline: 'Outage' } }, { state: 'running', waits: { for: 'retries', count: 2, until: 'noon' } }, 'It waits: 2 notifications retry, the next at noon. The verdict says: Outage.'],
+  [{ trouble: { headline: 'No worker runs' } }, { state: 'running', waits: { for: 'trouble', sentence: 'No member' } }, 'It waits, as the verdict says: No worker runs.'],
   [{}, { state: 'running', waits: { for: 'trouble', sentence: 'No worker runs' } }, 'It waits: no worker runs.'],
   [{}, { state: 'running', waits: { for: 'suspended', count: 40, until: 'noon' } }, 'It goes on: 40 suspended notifications are called again by noon.'],
   [{}, { state: 'running', waits: { for: 'retries', count: 1, until: 'noon' } }, 'It waits: 1 notification retries, the next at noon.'],
+]);
+
+const gcm = { state: 'bad', key: 'push-service-failing gcm', headline: 'gcm delivers nothing', where: ['gcm'] };
+table('A finding of the verdict concerns a campaign whose open notifications wait for it', concerning, [
+  [null, { open: 1 }, null], [{ state: 'good' }, { pns: ['apns'], open: 1 }, null],
+  [gcm, { pns: ['apns'], open: 2, perSecond: 0 }, null], [gcm, { pns: ['gcm'], open: 2 }, { headline: 'gcm delivers nothing' }],
+  [gcm, { pns: ['gcm'], open: 0 }, null], [gcm, { pns: ['apns', 'gcm'], open: 2 }, { headline: 'gcm delivers nothing', services: ['gcm'] }],
+  [{ state: 'warn', headline: 'x', others: [{ state: 'bad', key: 'outage-breaker', headline: 'Outage' }] }, { pns: ['apns'], open: 2, perSecond: 5 }, { headline: 'Outage' }],
+  [{ state: 'bad', key: 'partition-stuck', headline: 'A partition is stuck', where: ['notifications-3'] }, { pns: ['apns'], open: 2, perSecond: 5 }, null],
+]);
+
+table('Another start of a campaign has a name', startAgain, [
+  [{ state: 'running', published: 3, publisher: { alive: true } }, 'Take it over'], [{ state: 'stopped', published: 3, publisher: { alive: false } }, 'Start it again'],
+  [{ state: 'finished', published: 3, publishedAll: true }, 'Add people'], [{ state: 'cancelled', published: 3 }, null], [{ state: 'running' }, null],
+]);
+
+table('A file that is no text is known when it is chosen', (text) => noText(Uint8Array.from(text, (character) => character.charCodeAt(0))), [
+  ['PK\u0003\u0004rest', 'the file is an Excel workbook (xlsx) or another ZIP archive; save its sheet as CSV UTF-8'], ['user,name\n', null], ['', null],
+]);
+
+table('What was not typed keeps the first messages hidden', unseenParts, [
+  [['message'], 'the message was'], [['title', 'data.order'], 'the title and the data order were'],
 ]);
 
 table('What outcomes wait for is said once, by the campaign itself', waits, [
@@ -92,13 +118,6 @@ table('A list of people says what it lacks, and what may change', listNotes, [
   [{ people: { omitted: [], unpublished: 0 } }, []],
   [{ people: { stillNotified: '2 of them may.', omitted: ['4 notifications were delivered without title.'], unpublished: 1 } }, ['2 of them may.', '4 notifications were delivered without title.',
     '1 recipient was never published and is not in the list, because the audience’s file alone names them: choose it above, and make the report again.']],
-]);
-
-table('An invalid line says what is wrong with it, and nothing of settings', lineWords, [
-  ["user holds a space (U+0020) as character 2; a user has only A-Z, because a tag expression could reach everybody (a tag's characters; backend.users: text allows all, in front of a backend of one's own)",
-    'user holds a space (U+0020) as character 2; a user has only A-Z'],
-  ["user holds '/'; a user has only A-Z (a tag's characters; backend.users: text allows all)", "user holds '/'; a user has only A-Z"],
-  ['user is empty; an empty tag could reach everybody', 'user is empty'], ['has 6 fields; the header has 3', 'has 6 fields; the header has 3'],
 ]);
 
 table('Lines NAME=TEXT are the data for the app', (text) => sent({ data: dataOf(text) }).data, [
@@ -176,6 +195,10 @@ test('A preview counts a notification for each push service', () => {
 table('The question before a start has its numbers, and asks for no 0', (preview) => question({ pns: ['apns', 'gcm'], ...preview }).title, [
   [{ toNotify: 1, invalid: 0 }, 'Notify 1 recipient?'], [{ toNotify: 1500, invalid: 1 }, 'Leave this invalid line out and notify the other 1\u202f500?'],
   [{ toNotify: 0, invalid: 3 }, 'Everybody is published. Go on with what the form says?'],
+]);
+
+table('The question before a start says what the notifications would wait for', (preview, verdict) => question({ invalid: 0, toNotify: 2, ...preview }, verdict).body.split('. ')[0], [
+  [{ pns: ['apns'] }, gcm, '2 notifications go to apns'], [{ pns: ['apns', 'gcm'] }, gcm, 'Now they would wait on gcm, because the verdict says: gcm delivers nothing'],
 ]);
 
 table('The question before a start of a paused campaign says that it resumes it', (preview) => question({ pns: ['apns'], invalid: 0, isPaused: true, ...preview }).body.split(':')[0], [
