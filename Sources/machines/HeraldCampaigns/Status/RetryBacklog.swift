@@ -129,7 +129,7 @@ package final class RetryBacklog {
             count.retryingLong += outcomes
             let end = headers.lastValue(named: HeaderName.notBefore.literal)?.decimal
             count.asleepUntil = [count.asleepUntil, end.map { WallTime(milliseconds: $0) }].compactMap(\.self).min()
-        case .transient, .throttled, .notBefore, .blocked, .preferences, nil:
+        case .transient, .throttled, .notBefore, .blocked, .preferences, .held, nil:
             count.retrying += outcomes
             count.nextCall = [count.nextCall, due(message, headers)].compactMap(\.self).min()
             if longTopics.contains(message.topicName()) { count.retryingLong += outcomes }
