@@ -6,7 +6,7 @@ import HeraldWorker
 
 /// What people may want to look at although the worker is ready.
 extension Readiness {
-    private static let faultAge: Milliseconds = .minutes(15)
+    private static let faultAge: Milliseconds = .minutes(5)
     /// For long enough that a person sees it.
     private static let passedOverAge: Milliseconds = .hours(12)
 
@@ -100,11 +100,14 @@ extension Readiness {
     private func remedy(_ bound: LagBound) -> (place: [String], step: String) {
         let slow = report.cluster.services.slow
         if bound.mayFollowFromSlowCalls, let slowest = slow.first {
-            let names = slow.filter { 2 * $0.time >= slowest.time }.map(\.name)
+            let names = slow.filter { one in
+                slowest.time.map { longest in one.time.map { 2 * $0 >= longest } ?? true } ?? (one.time == nil)
+            }.map(\.name)
             let whose = names.count == report.pushServices.count ? "" : " to \(names.joined(separator: " and "))"
+            let time = slowest.time.map { "\($0.wholeSeconds) s" } ?? "longer than backend.timeout"
             return (
                 names,
-                "calls\(whose) take \(slowest.time.wholeSeconds) s; see why in the backend: more workers help only where it "
+                "calls\(whose) take \(time); see why in the backend: more workers help only where it "
                     + "bears more calls at a time"
             )
         }
@@ -167,12 +170,16 @@ extension Readiness {
 
     /// The latest of publishers' faults, for a while after it was seen last.
     private var faults: Finding? {
-        let recent = report.cluster.faultyRecords.filter { now.time(since: $0.at) < Self.faultAge }
-        guard let latest = recent.max(by: { $0.at < $1.at }) else { return nil }
+        let recent = report.cluster.faultyRecords.filter { now.time(since: $0.at.monotonic) < Self.faultAge }
+        guard let latest = recent.max(by: { $0.at.monotonic < $1.at.monotonic }) else { return nil }
         let others = recent.count == 1 ? "" : ", and \(recent.count - 1) more such faults"
+        let records =
+            latest.count == 1
+            ? "1 record of \(latest.topic) \(latest.fault.wordsOfOne)"
+            : "\(latest.count) records of \(latest.topic) \(latest.fault.words)"
         return Finding(
             .publisherFaults,
-            "records of \(latest.topic) \(latest.fault.words) (\(latest.exampleText))\(others), so that "
+            "\(records) (\(latest.exampleText)), seen last at \(RFC3339.text(latest.at.wall))\(others), so that "
                 + latest.fault.consequence, place: [latest.topic], step: latest.fault.remedy,
             numbers: ["records": latest.count])
     }

@@ -286,11 +286,19 @@ public struct Readiness {
         }
     }
 
-    /// Whether so many calls in a row had no answer, and no other call was answered while the latest of them waited: what
-    /// hangs then is one push service, or users, and the others go on.
+    /// Whether so many calls in a row had no answer, no other call was answered while the latest of them waited, and no
+    /// push service is spared that was answered a short while ago: what hangs then is one push service, or users, and calls
+    /// to the others wait for their places.
     private func isUnanswered(_ lane: LaneReport, calls: Int) -> Bool {
-        guard lane.meter.unansweredCalls >= calls, let since = lane.meter.unansweredSince else { return false }
-        return !report.lanes.contains { $0.meter.latestStatus.contains { $0.at > since } }
+        let meter = lane.meter
+        guard meter.unansweredCalls >= calls, let since = meter.unansweredSince else { return false }
+        return !report.lanes.contains { other in
+            other.meter.latestStatus.enumerated().contains { service, answer in
+                answer.at > since
+                    || meter.lastFailure == .timeout && !meter.unansweredServices.contains(service)
+                        && now.time(since: answer.at) < NewestCalls.longest
+            }
+        }
     }
 
     /// Whether the backend answers, as the latest calls showed; `nil` when there were none, or when they were answered

@@ -25,6 +25,8 @@ public struct Counters: Sendable, Equatable {
     private var outcomes: [Int]
     /// By push service, and then by the call's end.
     private var callEnds: [Int]
+    /// By push service: rejected calls that counted for their campaign alone.
+    private var ofCampaigns: [Int]
     private var deadLetters: [DeadLetterReason: Int] = [:]
     /// By reason; the last place is for hops.
     private var retries = Array(repeating: 0, count: RetryReason.allCases.count + 1)
@@ -40,6 +42,7 @@ public struct Counters: Sendable, Equatable {
         endToEnd = DurationHistograms(repeating: .ofEvents, count: requestTopics + 1)
         outcomes = Array(repeating: 0, count: (services + 1) * Outcome.allCases.count)
         callEnds = Array(repeating: 0, count: services * ends)
+        ofCampaigns = Array(repeating: 0, count: services)
         omitted = Array(repeating: 0, count: services * ContentField.allCases.count)
     }
 
@@ -52,6 +55,9 @@ public struct Counters: Sendable, Equatable {
     public func calls(_ end: CallEnd, service: Int) -> Int {
         callEnds[service * ends + end.place]
     }
+
+    /// Rejected calls to a push service that a campaign of their own is judged by, and no push service.
+    public func rejectionsOfCampaigns(service: Int) -> Int { ofCampaigns[service] }
 
     /// Notifications delivered to a push service without this part, which has no place there.
     public func omitted(_ field: ContentField, service: Int) -> Int {
@@ -84,6 +90,8 @@ public struct Counters: Sendable, Equatable {
     mutating func count(_ end: CallEnd, service: Int) {
         callEnds[service * ends + end.place] += 1
     }
+
+    mutating func countRejectionOfCampaign(service: Int) { ofCampaigns[service] += 1 }
 
     mutating func count(_ copy: EventCopy) {
         switch copy.destination {
@@ -132,6 +140,7 @@ extension RetryReason {
         case .paused: 4
         case .preferences: 5
         case .quietHours: 6
+        case .held: 7
         }
     }
 }

@@ -201,8 +201,7 @@ extension Engine {
         case .totalLimit: return .totalLimit(limit())
         case .learnedLimit: return .learnedLimit(limit())
         case .callsInFlight:
-            return .callsInFlight(
-                calls: calls.inFlight, limit: calls.limit, until: calls.nextHanging.map { now.wall($0) })
+            return .callsInFlight(callsInFlight, until: calls.nextHanging.map { now.wall($0) })
         case .otherPushServices: return .otherPushServices
         case .stopping: return .stopping(until: membership.stop.map { now.wall($0.deadline) } ?? now.wall)
         case .unacknowledged:
@@ -219,6 +218,20 @@ extension Engine {
         case .recordRefused:
             return .recordRefused(until: due.earliest { $0 == .refusedEvent(id) }.map { now.wall($0) })
         }
+    }
+
+    private var callsInFlight: WaitReason.Load {
+        var each = Array(repeating: 0, count: events.width)
+        events.forEachPresent { slot in
+            for service in events[slot].open where events.services[events.place(slot, service)].phase == .calling {
+                each[service] += 1
+            }
+        }
+        let (service, its) = each.enumerated().max { $0.element < $1.element } ?? (0, 0)
+        let room = calls.room
+        return WaitReason.Load(
+            calls: calls.inFlight, hanging: room.hanging,
+            pushService: configuration.decoder.pushServices.names[service], its: its, limit: room.limit)
     }
 
     private func ahead(of slot: Int32, now: Moment, names: EventNames) -> WaitReason.Ahead? {

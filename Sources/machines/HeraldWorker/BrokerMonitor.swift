@@ -135,7 +135,7 @@ final class BrokerMonitor: Sendable {
             statistics.add(lanes)
             let counts = ask(about: lanes, &shortage, &transactions)
             let faulty = audit.look(
-                at: lanes, topics: requestTopics, partitionCounts: counts, now: SystemClock.monotonic())
+                at: lanes, topics: requestTopics, partitionCounts: counts, now: SystemClock.moment())
             if !faulty.isEmpty { troubles.publishers(faulty, now: SystemClock.monotonic()) }
             tell(counts)
             lookForObstacles(to: lanes, &coordinator)
@@ -149,13 +149,11 @@ final class BrokerMonitor: Sendable {
             let newest = reports()
             let (still, silent) = standstill.look(at: newest, ends: known.stableEnds, now: now)
             if !silent.isEmpty { doubt(silent) }
-            let troubles = services.look(at: newest, names: pushServices, now: now)
             let partitions = newest.flatMap(\.partitions)
             trend.add(newest, known, at: now)
             report.withLock { report in
                 report.faultyRecords = audit.found
                 report.lagPerSecond = trend.perSecond
-                report.services = troubles
                 report.backlog.note(partitions.filter { $0.delay == nil }, ends: report.ends, at: now)
                 report.standingStill = still
                 report.consumers = statistics.consumers
@@ -176,14 +174,17 @@ final class BrokerMonitor: Sendable {
                 !isWell || shortage.isCounting
                 ? Self.shortInterval
                 : known.silentBrokers.isEmpty ? Self.interval : Self.silenceInterval
-            rest(interval, reports)
+            rest(interval, reports, &services)
         }
     }
 
-    /// Waits for the next round, which comes early when a broker has closed its connection, or outcomes wait for too long.
-    private func rest(_ interval: Milliseconds, _ reports: () -> [LaneReport]) {
+    /// Waits for the next round, which comes early when a broker has closed its connection, or outcomes wait for too long;
+    /// looks at the lanes' calls meanwhile.
+    private func rest(_ interval: Milliseconds, _ reports: () -> [LaneReport], _ services: inout ServiceTrend) {
         var (rest, left) = (min(interval, Self.shortInterval), interval)
         while left > .zero, !isStopping.withLock({ $0 }) {
+            let troubles = services.look(at: reports(), names: pushServices, now: SystemClock.monotonic())
+            report.withLock { $0.services = troubles }
             _ = end.wait(for: rest.duration)
             left = left - rest
             rest = min(Self.glance, left)
@@ -274,6 +275,10 @@ final class BrokerMonitor: Sendable {
             let counts = topics.partitionCounts
             guard !isStopping.withLock({ $0 }) else { return counts }
             let missing = Set(silent.map(\.id))
+            // What one of them said before is no answer by now.
+            if !missing.isEmpty, missing.isSuperset(of: round.metadata.brokers.map(\.id)) {
+                throw KafkaError(code: KafkaError.Code.allBrokersDown)
+            }
             let unusable = shortage.look(
                 at: topics, silent: missing, copies: limits.copies, now: SystemClock.monotonic())
             func led(_ isMeant: (ClusterMetadata.Partition) -> Bool) -> [TopicPartition] {

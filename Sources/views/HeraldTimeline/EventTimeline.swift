@@ -185,8 +185,21 @@ package struct EventTimeline: Sendable, Equatable {
         return steps.contains { if case .called(let known) = $0.kind { known == call } else { false } }
     }
 
+    private mutating func noteWaits() {
+        for index in steps.indices {
+            guard case .settled(let result) = steps[index].kind, let first = result.firstAttemptAt,
+                let service = result.pushService
+            else { continue }
+            steps[index].hasWaited = steps[..<index].contains { step in
+                guard case .delayed(_, _, _, let services) = step.kind else { return false }
+                return step.at >= first && (services.isEmpty || services.contains(service))
+            }
+        }
+    }
+
     mutating func settleOrder() {
         steps.sort { ($0.at, $0.rank, $0.record.offset) < ($1.at, $1.rank, $1.record.offset) }
+        noteWaits()
         guard steps.count > Self.stepLimit else { return }
         droppedCount += steps.count - Self.stepLimit
         // What it is stays, and the newest.

@@ -642,7 +642,8 @@ package struct Explanation: Sendable {
     private func cause(_ reason: String?, _ detail: String?) -> String {
         switch reason.flatMap(RetryReason.init(rawValue:)) {
         case .transient: "because its last call failed in a way that can pass\(lastCall)"
-        case .throttled: "\(throttled(newestCall?.status))\(lastCall)"
+        case .throttled: "because the backend asked to wait, or bears fewer calls a second\(lastCall)"
+        case .held: "because \(detail ?? "its push service was held: it refused every call")\(lastCall)"
         case .notBefore: "because its notBefore is not reached"
         case .blocked where detail != nil: "\(detail ?? "")"
         case .blocked: "because it would hold up others, which go first"
@@ -656,17 +657,6 @@ package struct Explanation: Sendable {
 
     private var newestCall: AttemptEntry? {
         event.open.flatMap(event.calls).max { $0.at < $1.at }
-    }
-
-    /// Why it was told to wait: only an answer that can pass asks for it, with 429, or with another status and `Retry-After`.
-    private func throttled(_ status: Int?) -> String {
-        let meaning = status.flatMap { situation.meaning($0).flatMap(AnswerClass.init) }
-        let mayAsk = meaning.map { $0 == .transient } ?? status.map { $0 == 429 || $0 >= 500 }
-        return switch (mayAsk, status) {
-        case (true?, 429?): "because the backend asked to wait"
-        case (false?, _): "because its calls are held while the backend refuses everybody"
-        case (true?, _), (nil, _): "because the backend asked to wait, or refuses everybody: its calls were held"
-        }
     }
 
     /// How the newest call ended of those that have no outcome, in brackets; nothing when no record tells.

@@ -57,11 +57,12 @@ extension TimelineSearch {
             situation.campaign = try control(ofCampaign: campaign, reach: reach, admin: admin)
         }
         if !event.open.isEmpty {
-            let addresses: [String]
-            (situation.workers, addresses) = workers(consuming: event.waitingRecord, admin)
+            let asked = workers(consuming: event.waitingRecord, admin)
             if event.mayBeInMemory(now: known.now), let query = WaitingQuery(origin: event.origin) {
-                situation.waiting = waiting(query, of: [event.origin], at: addresses)[event.origin] ?? .init()
+                situation.waiting = waiting(query, of: [event.origin], at: asked.addresses)[event.origin] ?? .init()
             }
+            // The one that has the event knows what it waits for.
+            situation.workers = asked.workers(at: situation.waiting.worker)
         }
         return Explanation(of: event, situation)
     }
@@ -184,46 +185,60 @@ extension TimelineSearch {
         }
     }
 
-    /// The workers that could call it, and the admin ports of those that may have it in memory.
-    private func workers(
-        consuming record: Origin, _ admin: Admin
-    ) -> (Explanation.Workers, addresses: [String]) {
+    /// The workers that could call an event.
+    private struct AskedWorkers {
+        /// The admin ports of those that may have it in memory.
+        var addresses: [String] = []
+        /// What those that answered say of themselves.
+        var statuses: [(address: String, status: WorkerStatus)] = []
+        /// What is known where none answered.
+        var otherwise: Explanation.Workers
+
+        /// What is known of them.
+        ///
+        /// - Parameter owner: the one that has the event in memory.
+        func workers(at owner: String?) -> Explanation.Workers {
+            let own = statuses.filter { $0.address == owner }
+            let asked = own.isEmpty ? statuses : own
+            if let (address, status) = asked.first(where: { !$0.status.isReady }) {
+                var reasons = status.reasons
+                reasons[0].what = "the worker at \(address) says that it does not deliver: \(reasons[0].what)"
+                return .found(reasons)
+            }
+            return asked.last.map { .delivering(address: $0.address, warnings: $0.status.warnings) } ?? otherwise
+        }
+    }
+
+    private func workers(consuming record: Origin, _ admin: Admin) -> AskedWorkers {
         let known: GroupDescription
         do throws(KafkaError) {
             known = try admin.describeGroup(group.name, timeout: Self.questionTimeout)
         } catch {
-            return (.unknown(error.words), [])
+            return AskedWorkers(otherwise: .unknown(error.words))
         }
-        guard !known.members.isEmpty else { return (.found([WorkerSurvey.noWorker(in: group.name)]), []) }
+        guard !known.members.isEmpty else {
+            return AskedWorkers(otherwise: .found([WorkerSurvey.noWorker(in: group.name)]))
+        }
         let place = record.place
         guard let member = known.members.first(where: { $0.partitions.contains(place) }) else {
             let members = known.members.count
-            return (
-                .found([
+            return AskedWorkers(
+                otherwise: .found([
                     Finding(
                         .noMember,
                         "the group \(group.name) has \(members) member\(members == 1 ? "" : "s"), and none of them consumes "
                             + "\(place)", place: [place.description])
-                ]), []
-            )
+                ]))
         }
         let addresses = WorkerSurvey.addresses(of: [member], named: group.named, listen: group.listen)
         let statuses = WorkerSurvey.ask(addresses, group: group.name).compactMap { worker in
             worker.status.map { (worker.address, $0) }
         }
-        if let (address, status) = statuses.first(where: { !$1.isReady }) {
-            var reasons = status.reasons
-            reasons[0].what = "the worker at \(address) says that it does not deliver: \(reasons[0].what)"
-            return (.found(reasons), addresses)
-        }
-        if let (address, status) = statuses.last {
-            return (.delivering(address: address, warnings: status.warnings), addresses)
-        }
         let silent = Finding(
             .silentWorker,
             "a worker on \(member.host.drop { $0 == "/" }) consumes \(place); whether it delivers is not known, because none "
                 + "is heard at its admin port (admin.listen) from here")
-        return (.found([silent]), addresses)
+        return AskedWorkers(addresses: addresses, statuses: statuses, otherwise: .found([silent]))
     }
 
     /// Why nothing is found of what was asked for, as far as its topics tell, in sentences.

@@ -30,6 +30,9 @@ package struct TimelineStep: Sendable, Equatable {
     package internal(set) var letter: LetterFacts?
     /// Of a dead letter: what became of it; `nil` until that was asked.
     package internal(set) var fate: LetterFate?
+    /// Of an outcome: whether the event waited in a delay topic behind its first call, so that the time since then is no
+    /// call's.
+    var hasWaited = false
 
     /// What comes first among things of the same moment.
     var rank: Int {
@@ -69,12 +72,12 @@ extension TimelineStep {
         case .deadLettered(let reason, let detail, let names):
             "dead letter \(record.partition):\(record.offset)\(Self.services(names)): \(reason.rawValue)"
                 + (detail.map { ": \($0)" } ?? "") + (fate?.words.map { "; \($0)" } ?? "")
-        case .settled(let result): Self.words(result)
+        case .settled(let result): words(of: result)
         case .reported(let feedback): Self.words(feedback)
         }
     }
 
-    private static func words(_ result: NotificationResult) -> String {
+    private func words(of result: NotificationResult) -> String {
         var text = result.pushService.map { "\($0): " } ?? ""
         text += result.outcome.rawValue
         if let first = result.firstOutcome { text += " of one that was \(first.rawValue)" }
@@ -82,7 +85,8 @@ extension TimelineStep {
         if let attempts = result.attempts, attempts > 0 {
             text += attempts == 1 ? " with 1 call" : " with \(attempts) calls"
             if attempts == 1, let first = result.firstAttemptAt {
-                text += " in \(max(0, result.completedAt.time(since: first).count)) ms"
+                let time = max(.zero, result.completedAt.time(since: first))
+                text += hasWaited ? ", \(time.wholeSeconds) s after it was called first" : " in \(time.count) ms"
             }
         }
         if !result.omitted.isEmpty { text += ", without its \(result.omitted.words)" }

@@ -23,8 +23,7 @@ struct FaultNightsTests {
             let told = try await night.verdict("push-service-failing", publishing: Self.both("n")) { state, sentence in
                 state == "bad" && sentence.hasPrefix("gcm delivers nothing") && sentence.contains("404")
             }
-            let page = try await night.worker.page("/readyz")
-            #expect(page.status == 200 && page.text.contains("push-service-failing"), "\(page.text)")
+            try await Self.expectWarning(night, "All of the last")
             let doctor = try await fixture.tool("doctor", "--only", "kafka")
             #expect(doctor.status == 1 && !doctor.output.contains("delivers, and warns: all"), "\(doctor.output)")
             let step = (told.answer["next"] as? [String: Any])?["sentence"] as? String ?? ""
@@ -35,6 +34,35 @@ struct FaultNightsTests {
             let resolved = try await fixture.dlq("resolve", "--where", "pns = 'gcm'", "--yes", "--note", "mended")
             #expect(resolved.status == 0, "\(resolved.output)")
             try await night.verdict("delivering", publishing: Self.both("w")) { state, _ in state == "good" }
+        }
+    }
+
+    /// The worker warns of a push service, and goes on.
+    private static func expectWarning(_ night: Night, _ words: String) async throws {
+        var page = (status: 0, text: "")
+        let isTold = try await eventually {
+            let answer = try await night.worker.page("/readyz")
+            page = (answer.status, answer.text)
+            return page.text.contains("push-service-failing") && page.text.contains(words)
+        }
+        #expect(isTold && page.status == 200, "\(page.text)")
+    }
+
+    @Test("All calls for gcm hang: verdict and /readyz name it, and what waits for it is explained by its worker")
+    func hangs() async throws {
+        var plan = Fixture.Plan()
+        plan.settings["backend.timeout"] = "1s"
+        try await Night.run(plan) { night in
+            let fixture = night.fixture
+            fixture.backend.misbehave([.hang { $0.pns = "gcm" }])
+            let told = try await night.verdict("push-service-failing", publishing: Self.both("n")) { state, sentence in
+                state == "bad" && sentence.hasPrefix("gcm delivers nothing")
+            }
+            let step = (told.answer["next"] as? [String: Any])?["sentence"] as? String ?? ""
+            #expect(!step.contains("more workers"), "\(step)")
+            try await Self.expectWarning(night, "had no answer within backend.timeout")
+            let page = try await night.worker.page("/readyz").text
+            #expect(!page.contains("lag-growing") && !page.contains("backend-unreachable"), "\(page)")
         }
     }
 

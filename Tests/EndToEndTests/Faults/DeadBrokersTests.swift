@@ -96,6 +96,27 @@ struct DeadBrokersTests {
         }
     }
 
+    @Test("All three brokers die: the worker says that none answers, and not that others have to take over")
+    func all() async throws {
+        var plan = Fixture.Plan()
+        plan.cluster = .three
+        plan.partitions = 3
+        try await Fixture.run(plan) { fixture in
+            let worker = try await fixture.startWorker()
+            try await worker.waitUntilReady()
+            for node in 1...3 { fixture.kafka.kill(node: node) }
+            let death = ContinuousClock.now
+            var others: Set<String> = []
+            let isTold = try await eventually(within: 2 * Patience.seconds) {
+                let page = try await worker.page("/readyz").text
+                if page.contains("3 brokers do not answer") { others.insert(page) }
+                return page.contains("brokers-unreachable")
+            }
+            Night.note("after all brokers' death the worker is not ready", since: death)
+            #expect(isTold && others.isEmpty, "\(others)")
+        }
+    }
+
     @Test("One of three brokers dies: a warning names it and the missing copies, and all is delivered")
     func one() async throws {
         var plan = Fixture.Plan()

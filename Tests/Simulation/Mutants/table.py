@@ -873,14 +873,22 @@ MUTANTS = [
     Mutant(
         "what a campaign's users are answered stops everybody",
         "Engine+Health.swift",
-        "        if let isHeld = holdsCampaign(of: slot, status, now: now) { return isHeld }\n",
+        "        if countsForCampaign(slot, service, status, now: now) { return false }\n",
         "",
+    ),
+    Mutant(
+        "a call whose rejection pauses its campaign waits for the campaign's end",
+        "Engine+Health.swift",
+        "        if countsForCampaign(slot, service, status, now: now) { return false }\n",
+        "        if countsForCampaign(slot, service, status, now: now) {\n"
+        "            return campaigns.fate(of: events[slot].campaign) != nil\n"
+        "        }\n",
     ),
     Mutant(
         "a campaign that is held is not to be paused",
         "Engine+Campaigns.swift",
-        "            actions.append(action)\n            return true\n",
-        "            return true\n",
+        "        if case .holds(let action) = rejection { actions.append(action) }\n",
+        "",
     ),
     Mutant(
         "what is wanted of a campaign is called although it does not run",

@@ -90,6 +90,9 @@ extension Checkers {
                 if reason == .paused, !pausedCampaigns.contains(duties[duty].campaign ?? -1) {
                     fail("\(text(duty)) was suspended, and its campaign was never paused")
                 }
+                if reason == .paused, duties[duty].isAnswered, !duties[duty].isExcused {
+                    fail("\(text(duty)) was suspended with its campaign after its final answer")
+                }
                 if isDeleted(name.place) || isSettled(name) { duties[duty].isGone = true }
                 if !duties[duty].finals.isEmpty {
                     excuse(duty, "promise 2: a retry of \(text(duty)) follows its final result")
@@ -126,6 +129,8 @@ extension Checkers {
             fail("\(text(duty)) is said to be a duplicate, and it is there once")
         case .cancelled where !cancelledCampaigns.contains(facts.campaign ?? -1):
             fail("\(text(duty)) is said to be cancelled, and its campaign is not")
+        case .cancelled where facts.isAnswered && !facts.isExcused:
+            fail("\(text(duty)) is said to be cancelled after its final answer")
         case .delivered where !facts.wasDelivered:
             fail("\(text(duty)) is said to be delivered, and the backend never took it")
         case .duplicate, .cancelled, .delivered, .deadLettered, .expired, .suppressed: break

@@ -192,10 +192,8 @@ extension SimulatedWorker {
             failedForNow && isProbe || meaning(result) == .rejected && result.status == lane.engine.outage?.status
         // While partitions are revoked there is no outage; rejections that trip the dead-letter breaker then are given
         // back.
-        // Rejections of a campaign that fails alone wait for its resumption.
         case nil:
-            meaning(result) == .rejected && !lane.engine.isRejected(token)
-                && (!lane.engine.isConsuming || lane.engine.isSuspended(token))
+            meaning(result) == .rejected && !lane.engine.isRejected(token) && !lane.engine.isConsuming
         default: false
         }
     }

@@ -21,7 +21,8 @@ struct WaitReasonTests {
         .outage(cause: "tls", since: moment, nextProbe: moment),
         .pushServiceHeld("wns", since: moment, nextProbe: moment), .unrecordedOutcomes(since: moment), .stoodStill,
         .backendPause(limit), .serviceLimit(limit), .totalLimit(limit), .learnedLimit(limit),
-        .callsInFlight(calls: 8, limit: 8, until: nil), .otherPushServices, .stopping(until: moment),
+        .callsInFlight(.init(calls: 8, hanging: 0, pushService: "apns", its: 8, limit: 8), until: nil),
+        .otherPushServices, .stopping(until: moment),
         .unacknowledged(until: moment), .transaction(until: moment), .transactionEnds(until: moment), .producer,
         .recordRefused(until: moment),
     ]
@@ -45,6 +46,22 @@ struct WaitReasonTests {
                 == "waits behind 2 earlier events of its user, of which order-16 (notifications/3/1741) is first: "
                 + "apns is being called")
         #expect(WaitReason.serviceLimit(Self.limit).phrase.hasSuffix(", and 3 wanted calls are before it"))
+    }
+
+    @Test("Calls in flight: whose they are, and why there are more than there may be")
+    func inFlight() {
+        func phrase(_ calls: Int, hanging: Int, limit: Int) -> String {
+            let load = WaitReason.Load(calls: calls, hanging: hanging, pushService: "gcm", its: calls - 4, limit: limit)
+            return WaitReason.callsInFlight(load, until: nil).phrase
+        }
+        #expect(
+            phrase(64, hanging: 0, limit: 64)
+                == "waits for a place: 64 calls are in flight, 60 to gcm, and there may be 64")
+        #expect(
+            phrase(74, hanging: 10, limit: 64)
+                == "waits for a place: 74 calls are in flight, 70 to gcm; 10 of them hang and take no place, and of the others "
+                + "there may be 64")
+        #expect(phrase(74, hanging: 0, limit: 64).hasSuffix("there may be 64 now that calls take longer"))
     }
 
     @Test("A reader reads what a worker writes, and treats unknown reasons as absent")

@@ -116,7 +116,10 @@ struct EngineWaitingTests {
         let harness = EngineHarness { $0.maxInFlight = 1 }
         harness.event("ann")
         let slot = try Self.slot(harness.event("bob"))
-        #expect(Self.reasons(harness, slot) == [.callsInFlight(calls: 1, limit: 1, until: nil)])
+        #expect(
+            Self.reasons(harness, slot) == [
+                .callsInFlight(.init(calls: 1, hanging: 0, pushService: "apns", its: 1, limit: 1), until: nil)
+            ])
         harness.answer(200)
         #expect(Self.kinds(harness, slot) == [.calling])
     }

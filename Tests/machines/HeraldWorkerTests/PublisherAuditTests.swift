@@ -21,7 +21,9 @@ struct PublisherAuditTests {
     }
 
     private mutating func look(_ counts: [String: Int]) -> [FaultyRecords] {
-        audit.look(at: lanes, topics: ["a", "b"], partitionCounts: counts, now: Self.now)
+        audit.look(
+            at: lanes, topics: ["a", "b"], partitionCounts: counts,
+            now: Moment(monotonic: Self.now, wall: WallTime(milliseconds: 0)))
     }
 
     @Test("Each record counts once, across lanes, after the brokers confirm the number of partitions")

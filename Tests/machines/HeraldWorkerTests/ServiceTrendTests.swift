@@ -16,15 +16,19 @@ struct ServiceTrendTests {
 
     private mutating func look(_ seconds: Int64) -> [FailingService] { troubles(seconds).failing }
 
-    private mutating func troubles(_ seconds: Int64) -> ServiceTroubles {
+    private mutating func troubles(_ seconds: Int64, _ change: (inout LaneReport) -> Void = { _ in }) -> ServiceTroubles
+    {
         var lane = LaneReport(number: 0, at: Self.at(seconds), services: 2, requestTopics: 1)
         lane.counters = counters
         lane.meter = meter
+        change(&lane)
         return trend.look(at: [lane], names: ["apns", "wns"], now: Self.at(seconds))
     }
 
-    private func wns(_ calls: Int, _ end: CallEnd = .answered(.transient), isAlone: Bool = false) -> FailingService {
-        FailingService(name: "wns", calls: calls, end: end, isAlone: isAlone)
+    private func wns(
+        _ calls: Int, _ end: CallEnd = .answered(.transient), ended: Int? = nil, isAlone: Bool = false
+    ) -> FailingService {
+        FailingService(name: "wns", calls: calls, end: end, ended: ended ?? calls, isAlone: isAlone)
     }
 
     private mutating func end(_ end: CallEnd, _ service: Int, _ count: Int) {
@@ -38,10 +42,10 @@ struct ServiceTrendTests {
         end(.answered(.delivered), 0, 50)
         #expect(look(10) == [])
         end(.unanswered(.timeout), 1, 4)
-        #expect(look(20) == [wns(10, isAlone: true)])
+        #expect(look(20) == [wns(10, ended: 6, isAlone: true)])
     }
 
-    @Test("is not recognised when one call is delivered, until that is a minute old")
+    @Test("is not recognised when one call is delivered, until twenty others have failed since")
     mutating func alive() {
         _ = look(0)
         end(.answered(.transient), 1, 20)
@@ -49,7 +53,7 @@ struct ServiceTrendTests {
         #expect(look(10) == [])
         for seconds in [20, 30, 40, 50, 60, 70] as [Int64] {
             end(.answered(.transient), 1, 5)
-            #expect(look(seconds) == (seconds < 70 ? [] : [wns(30)]), "\(seconds)")
+            #expect(look(seconds) == (seconds < 50 ? [] : [wns(20)]), "\(seconds)")
         }
     }
 
@@ -69,7 +73,8 @@ struct ServiceTrendTests {
 
     @Test("is told with its status and with the step that fits")
     func words() {
-        var service = FailingService(name: "gcm", calls: 40, end: .answered(.rejected), status: 404, isAlone: true)
+        var service = FailingService(
+            name: "gcm", calls: 40, end: .answered(.rejected), ended: 40, status: 404, isAlone: true)
         let rejected = service.finding
         #expect(rejected.title == "gcm delivers nothing")
         #expect(rejected.what.contains("rejected, the latest with status 404"), "\(rejected.what)")
@@ -77,8 +82,12 @@ struct ServiceTrendTests {
         #expect(!rejected.step.contains("backend.url"), "\(rejected.step)")
         service.isAlone = false
         #expect(service.finding.step.contains("backend.path"), "\(service.finding.step)")
-        let late = FailingService(name: "gcm", calls: 40, end: .unanswered(.timeout)).finding
-        #expect(late.what.contains("failed (timeout); its notifications are retried"), "\(late.what)")
+        let late = FailingService(name: "gcm", calls: 40, end: .unanswered(.timeout), ended: 38, isAlone: true).finding
+        #expect(
+            late.what.hasPrefix(
+                "38 of the last 40 calls to gcm had no answer within backend.timeout, and none got through; its "
+                    + "notifications are retried"), "\(late.what)")
+        #expect(late.step.contains("why gcm hangs"), "\(late.step)")
     }
 
     @Test("is not one of which a part is refused; what one renewal of credentials ends is not told")
@@ -109,6 +118,54 @@ struct ServiceTrendTests {
             meter.callDurations[1].observe(microseconds: 7_040_000)
         }
         #expect(troubles(10).slow == [SlowService(name: "wns", time: .milliseconds(7_040))])
+    }
+
+    @Test(
+        "is named by the first twenty calls without an answer when it begins to hang, however well it was before; the other one goes on"
+    )
+    mutating func hangs() {
+        var found: [Int64: [FailingService]] = [:]
+        for seconds in stride(from: 0, to: 48, by: 2) as StrideTo<Int64> {
+            end(.answered(.delivered), 0, 10)
+            // It hangs from the thirtieth second on, and its first calls time out ten seconds later.
+            if seconds < 30 { end(.answered(.delivered), 1, 5) }
+            if seconds >= 40 { end(.unanswered(.timeout), 1, 5) }
+            let troubles = troubles(seconds)
+            found[seconds] = troubles.failing
+            #expect(troubles.slow.map(\.name) == (seconds < 40 ? [] : ["wns"]), "\(seconds)")
+        }
+        #expect(found[44] == [])
+        #expect(found[46] == [wns(20, .unanswered(.timeout), isAlone: true)])
+    }
+
+    @Test("is none of which only campaigns are rejected: those are judged by themselves")
+    mutating func campaign() {
+        _ = look(0)
+        end(.answered(.rejected), 1, 200)
+        for _ in 0..<200 { counters.countRejectionOfCampaign(service: 1) }
+        end(.answered(.delivered), 0, 10)
+        #expect(look(2) == [])
+        end(.answered(.rejected), 1, 20)
+        #expect(look(4) == [wns(20, .answered(.rejected), isAlone: true)])
+    }
+
+    @Test("does not count what happened while it was held, or in an outage", arguments: [false, true])
+    mutating func held(isOutage: Bool) {
+        let hold: (inout LaneReport) -> Void = { lane in
+            let now = Moment(monotonic: Self.at(0), wall: WallTime(milliseconds: 0))
+            if isOutage { lane.outage = OutageReport(.breaker) }
+            lane.holds = [
+                ServiceHold(service: 1, reason: .deadLetterBreaker, status: 404, sender: nil, now: now)
+            ].filter { _ in !isOutage }
+        }
+        _ = look(0)
+        end(.answered(.rejected), 1, 60)
+        #expect(troubles(2, hold).failing == [])
+        end(.answered(.rejected), 1, 3)
+        #expect(troubles(4, hold).failing == [])
+        #expect(look(6) == [])
+        end(.answered(.rejected), 1, 20)
+        #expect(look(8) == [wns(20, .answered(.rejected))])
     }
 
     @Test("is forgotten a minute after its last call")

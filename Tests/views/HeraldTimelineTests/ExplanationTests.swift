@@ -284,19 +284,41 @@ struct ExplanationTests {
     }
 
     @Test(
-        "An event that was told to wait is explained by the backend's answer",
-        arguments: [
-            (429, "because the backend asked to wait (apns was answered 429"),
-            (403, "because its calls are held while the backend refuses everybody (apns was answered 403"),
-            (502, "because the backend asked to wait, or refuses everybody: its calls were held (apns was"),
-        ])
-    func throttled(status: Int, words: String) throws {
-        let found = try explain(
-            [
-                Sample.published(), Sample.called(1, status: status),
-                Sample.delayed(2, until: 32, .throttled),
-            ], Sample.situation(now: 10))
-        #expect(found.text.contains(words), "\(found.text)")
+        "An event that was told to wait is explained by the backend's answer, one that is held by its push service's hold"
+    )
+    func throttled() throws {
+        func text(_ status: Int, _ reason: RetryReason, detail: String? = nil) throws -> String {
+            try explain(
+                [
+                    Sample.published(), Sample.called(1, status: status),
+                    Sample.delayed(2, until: 32, reason, detail: detail),
+                ],
+                Sample.situation(now: 10)
+            ).text
+        }
+        let throttled = try text(429, .throttled)
+        #expect(
+            throttled.contains(
+                "because the backend asked to wait, or bears fewer calls a second (apns was answered 429"),
+            "\(throttled)")
+        let detail = "apns refuses every call with status 403, and is held since 2026-11-29T16:14:59.000Z"
+        let held = try text(403, .held, detail: detail)
+        #expect(held.contains("because \(detail) (apns was answered 403"), "\(held)")
+    }
+
+    @Test("The time of a delivery with one call is that call's, unless the event waited between")
+    func waitedBetween() throws {
+        func words(_ steps: TimelineStep...) throws -> String? {
+            let settled = Sample.settled(174, "apns") {
+                ($0.status, $0.attempts, $0.firstAttemptAt) = (200, 1, Sample.at(2))
+            }
+            return try Sample.event([Sample.published()] + steps + [settled]).steps.last?.words
+        }
+        let held = "apns: delivered (200) with 1 call, 172 s after it was called first"
+        #expect(try words(Sample.delayed(3, until: 8, .held)) == held)
+        #expect(
+            try words(Sample.delayed(3, until: 8, .held, ["gcm"])) == "apns: delivered (200) with 1 call in 172000 ms")
+        #expect(try words() == "apns: delivered (200) with 1 call in 172000 ms")
     }
 
     @Test("For a moment in the past the doctor is advised, and the last call is marked as the last")

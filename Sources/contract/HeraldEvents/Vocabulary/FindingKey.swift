@@ -145,7 +145,7 @@ extension FindingKey {
                 "check that the backend runs, and backend.url or the hub's connection string; its events are retried",
                 ["herald", "doctor", "--only", "backend"])
         case .lagGrowing: row(.warn, "The lag grows", alert: "HeraldLag")
-        case .publisherFaults: row(.warn, "Events are published wrongly", alert: "HeraldPublisherFaults")
+        case .publisherFaults: row(.warn, "Events were published wrongly", alert: "HeraldPublisherFaults")
         case .pushServiceFailing:
             row(.bad, "A push service fails", Self.unanswering, Self.sample, alert: "HeraldCallsFail")
         case .behindOpenTransaction: row(.warn, "A transaction is open", alert: "HeraldBehindOpenTransaction")

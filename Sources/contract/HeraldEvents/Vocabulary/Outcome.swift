@@ -146,6 +146,8 @@ public enum RetryReason: String, CaseIterable, Sendable {
     case preferences
     /// It is promotional, and its user does not want to be disturbed now.
     case quietHours = "quiet-hours"
+    /// Its push service is held: it refuses every call.
+    case held
 }
 
 extension RetryReason {
@@ -153,14 +155,14 @@ extension RetryReason {
     public var isWanted: Bool {
         switch self {
         case .notBefore, .paused, .quietHours: true
-        case .transient, .throttled, .blocked, .preferences: false
+        case .transient, .throttled, .blocked, .preferences, .held: false
         }
     }
 
-    /// Whether a call failed.
+    /// Whether a call failed, or one would.
     public var isFailure: Bool {
         switch self {
-        case .transient, .throttled: true
+        case .transient, .throttled, .held: true
         case .notBefore, .blocked, .paused, .preferences, .quietHours: false
         }
     }

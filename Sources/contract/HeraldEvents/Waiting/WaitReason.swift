@@ -198,11 +198,40 @@ extension WaitReason {
             "\(phrase): the next may begin at \(text(limit.opens))\(ahead)")
     }
 
+    /// The calls in flight.
+    public struct Load: Sendable, Equatable {
+        /// All of them.
+        public var calls: Int
+        /// Those that hang while others are answered, which take no place.
+        public var hanging: Int
+        /// The push service with the most of them.
+        public var pushService: String
+        /// Its calls.
+        public var its: Int
+        /// So many may be in flight, without those that hang.
+        public var limit: Int
+
+        /// The calls in flight.
+        public init(calls: Int, hanging: Int, pushService: String, its: Int, limit: Int) {
+            (self.calls, self.hanging, self.pushService) = (calls, hanging, pushService)
+            (self.its, self.limit) = (its, limit)
+        }
+    }
+
     /// As many calls are in flight as there may be; at this moment the oldest of them may count as one that hangs.
-    public static func callsInFlight(calls: Int, limit: Int, until: WallTime?) -> Self {
-        Self(
+    public static func callsInFlight(_ load: Load, until: WallTime?) -> Self {
+        let which = load.its == load.calls ? "all" : "\(load.its)"
+        let hanging =
+            load.hanging == 0
+            ? ", and"
+            : "; \(load.hanging) of them hang\(load.hanging == 1 ? "s" : "") and take\(load.hanging == 1 ? "s" : "") no place, "
+                + "and of the others"
+        // It falls while more are under way.
+        let fallen = load.calls - load.hanging > load.limit ? " now that calls take longer" : ""
+        return Self(
             .callsInFlight, until: until,
-            "waits for a place: \(calls) calls are in flight, and there may be \(limit)")
+            "waits for a place: \(load.calls) calls are in flight, \(which) to \(load.pushService)\(hanging) there may be "
+                + "\(load.limit)\(fallen)")
     }
 }
 

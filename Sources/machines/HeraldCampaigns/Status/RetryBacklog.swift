@@ -135,7 +135,7 @@ package final class RetryBacklog {
             count.waitingAlone += outcomes
             let end = headers.lastValue(named: HeaderName.notBefore.literal)?.decimal
             count.asleepUntil = [count.asleepUntil, end.map { WallTime(milliseconds: $0) }].compactMap(\.self).min()
-        case .transient, .throttled, .notBefore, .blocked, .preferences, nil:
+        case .transient, .throttled, .notBefore, .blocked, .preferences, .held, nil:
             count.retrying += outcomes
             count.nextCall = [count.nextCall, due(message, headers)].compactMap(\.self).min()
             guard longTopics.contains(message.topicName()) else { break }

@@ -63,6 +63,9 @@ struct CallTracker: Sendable {
     /// The learned limit of calls in flight.
     var limit: Int { concurrency.limit }
 
+    /// The number of calls that may be in flight: without those that hang, unless there may be no more at all.
+    var room: (limit: Int, hanging: Int) { inFlight < ceiling ? (limit, hanging) : (ceiling, 0) }
+
     /// Whether another call may begin.
     var hasRoom: Bool { busy < concurrency.limit && inFlight < ceiling }
 

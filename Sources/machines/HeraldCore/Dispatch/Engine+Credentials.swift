@@ -94,13 +94,18 @@ extension Engine {
     /// since, or is in use and has refused nobody.
     private mutating func holdForRefusals(by service: Int, status: Int, now: Moment) {
         guard let row = credentials.rowOfRefusals(by: service) else { return }
-        let own = PushServiceSet(index: service).union(health.holds.held)
-        let witnesses = dispatcher.gate.inUse(now: now.monotonic).subtracting(credentials.refusing.services)
-        guard credentials.wereAccepted(after: row.first) || !witnesses.subtracting(own).isEmpty,
+        guard credentials.wereAccepted(after: row.first) || hasWitness(besides: service, now: now),
             beginHold(of: service, .credentials, status: status, sender: row.sender, now: now)
         else { return }
         credentials.forgetRefusals(by: service)
         callSuspectsAgain(to: service, now: now)
+    }
+
+    /// Whether another push service speaks for the credentials: it is in use, and has refused nobody.
+    private func hasWitness(besides service: Int, now: Moment) -> Bool {
+        let own = PushServiceSet(index: service).union(health.holds.held)
+        let witnesses = dispatcher.gate.inUse(now: now.monotonic).subtracting(credentials.refusing.services)
+        return !witnesses.subtracting(own).isEmpty
     }
 
     /// Blames the credentials when too many users are refused, and no other push service can speak for them.
@@ -152,7 +157,9 @@ extension Engine {
         if credentials.wereAccepted(after: events.services[events.place(slot, service)].refusedAt) {
             credentials.clear(token)
             reject(slot, service, suspect.result, now: now)
-        } else if !servicesUnderWay.subtracting(PushServiceSet(index: service)).isEmpty {
+        } else if hasWitness(besides: service, now: now)
+            || !servicesUnderWay.subtracting(PushServiceSet(index: service)).isEmpty
+        {
             schedule(.suspect(token), after: Self.suspectPatience, now: now)
         } else {
             blameCredentials(now: now)

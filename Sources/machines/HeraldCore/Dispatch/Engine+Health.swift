@@ -29,10 +29,10 @@ extension Engine {
         }
     }
 
-    /// Counts a rejection; true when too many of all calls or of its campaign's are rejected, and the event waits.
+    /// Counts a rejection; true when too many of all calls are rejected, and the event waits.
     mutating func trips(_ slot: Int32, _ service: Int, _ status: Int, now: Moment) -> Bool {
         if let outage { return outage.reason == .deadLetterBreaker && outage.status == status }
-        if let isHeld = holdsCampaign(of: slot, status, now: now) { return isHeld }
+        if countsForCampaign(slot, service, status, now: now) { return false }
         let source = sourceOfEvidence(slot, service)
         guard health.rejected(status: status, user: events[slot].userHash, source: source, now: now.monotonic)
         else { return holdsForRejections(slot, service, status, now: now) }

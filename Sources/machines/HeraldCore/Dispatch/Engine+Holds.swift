@@ -96,7 +96,7 @@ extension Engine {
 
     private mutating func deferHeld(_ slot: Int32, _ service: Int, now: Moment) {
         guard let hold = health.holds[service], let shortest = configuration.retry.delays.first else { return }
-        decide(slot, service, suspension(since: hold.since, atLeast: shortest, .throttled, now: now), now: now)
+        decide(slot, service, suspension(since: hold.since, atLeast: shortest, .held, now: now), now: now)
     }
 
     /// Moves calls of held push services that have waited for too long in memory, and hold up their users' events.

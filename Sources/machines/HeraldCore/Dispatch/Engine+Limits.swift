@@ -30,15 +30,6 @@ extension Engine {
         return events.isCurrent(token.slot) && state.phase == .decided && state.verdict == .dead(.rejected)
     }
 
-    /// Whether this call's event waits for its campaign, whatever the answer.
-    package func isSuspended(_ token: CallToken) -> Bool {
-        let state = events.services[events.service(token)]
-        guard events.isCurrent(token.slot), state.phase == .decided, case .retry(_, _, .paused) = state.verdict else {
-            return false
-        }
-        return true
-    }
-
     /// The number of calls wanted or in flight at which no more records are taken.
     var takeLimit: Int {
         let limit = calls.limit

@@ -23,19 +23,15 @@ struct Campaigns: Sendable {
         var isPauseAsked = false
         /// Its latest answers, from the first rejection on.
         var breaker: DeadLetterBreaker?
-        /// Whether its breaker has paused it: calls under way that are rejected then wait, too.
-        var isHeld = false
 
         var isJudged: Bool { control.state == .running && control.pauseIfFailures != nil }
     }
 
-    /// The consequence of a rejected call for the event's campaign.
+    /// The consequence of a rejected call for the event's campaign; the event itself ends as a dead letter.
     enum Rejection: Equatable {
-        /// Nothing: the event ends as a dead letter.
+        /// None.
         case goesOn
-        /// The campaign is held, as if paused, and the event waits.
-        case isHeld
-        /// The campaign is held from now on, and this action is due.
+        /// The campaign is held from now on, as if paused, and this action is due.
         case holds(Action)
     }
 
@@ -52,9 +48,7 @@ struct Campaigns: Sendable {
 
     /// Takes a campaign's new control, and counts its outcomes and answers from zero.
     mutating func set(_ name: String, hash: UInt64, _ control: CampaignControl) {
-        var standing = Standing(name: name, control: control)
-        standing.isHeld = control.state == .paused && standings[hash]?.isHeld ?? false
-        replace(hash, with: standing)
+        replace(hash, with: Standing(name: name, control: control))
     }
 
     private mutating func replace(_ hash: UInt64, with standing: Standing) {
@@ -113,10 +107,7 @@ struct Campaigns: Sendable {
         status: Int, user: UInt64, of campaign: UInt64, rule: BreakerRule, now: Moment
     ) -> Rejection? {
         guard campaign != 0, let standing = standings[campaign] else { return nil }
-        guard standing.control.state == .running else {
-            return standing.isHeld ? .isHeld : .goesOn
-        }
-        guard rule.isOn else { return .goesOn }
+        guard standing.control.state == .running, rule.isOn else { return .goesOn }
         // Undivided among lanes: a few answers may stop a second's calls, but not a campaign until it is resumed.
         let rule = BreakerRule(
             share: max(rule.share, standing.control.pauseIfFailures ?? 0), of: CampaignControl.outcomesToJudge)
@@ -131,7 +122,6 @@ struct Campaigns: Sendable {
         var held = Standing(name: standing.name, control: standing.control)
         held.control.state = .paused
         held.control.at = now.wall
-        held.isHeld = true
         replace(campaign, with: held)
         let counts = breaker.counts(of: status)
         return .holds(

@@ -21,25 +21,20 @@ extension Engine {
         run(now: now)
     }
 
-    /// Counts a rejection for the event's campaign: whether the campaign is held, and the event waits; `nil` when the
-    /// answer counts for all calls.
+    /// Counts a rejection for the event's campaign, which may be held for it; false when the answer counts for all calls.
     ///
     /// A replay's answer does: its campaign may be finished, and then no operator could resume it.
-    mutating func holdsCampaign(of slot: Int32, _ status: Int, now: Moment) -> Bool? {
+    mutating func countsForCampaign(_ slot: Int32, _ service: Int, _ status: Int, now: Moment) -> Bool {
         let campaign = events[slot].campaign
         guard campaign != 0, events[slot].event.replays == 0,
             let rejection = campaigns.rejected(
                 status: status, user: events[slot].userHash, of: campaign, rule: configuration.live.deadLetterBreaker,
                 now: now)
-        else { return nil }
-        switch rejection {
-        case .goesOn: return false
-        case .isHeld: return true
-        case .holds(let action):
-            // Its wanted calls stop in their turn, or with the news of the pause.
-            actions.append(action)
-            return true
-        }
+        else { return false }
+        counters.countRejectionOfCampaign(service: service)
+        // Its wanted calls stop in their turn, or with the news of the pause.
+        if case .holds(let action) = rejection { actions.append(action) }
+        return true
     }
 
     private mutating func stopEvents(of hash: UInt64, _ state: CampaignControl.State, now: Moment) {

@@ -183,6 +183,10 @@ extension Engine {
             detail.append(contentsOf: "behind \(slot.behind) earlier events of this user".utf8)
             return
         }
+        if case .copy(let copy) = production.content, case .retry(_, _, .held) = copy.destination {
+            appendHolds(of: copy.services, to: &detail)
+            return
+        }
         switch production.deadLetterReason {
         case .replaysExhausted:
             let replays = slot.event.replays
@@ -197,9 +201,20 @@ extension Engine {
                 case .paused: detail.append(contentsOf: "the campaign is paused".utf8)
                 case .quietHours: detail.append(contentsOf: "the user's quiet hours".utf8)
                 case .preferences: detail.append(contentsOf: "the users' latest preferences are not known".utf8)
-                case .transient, .throttled, .notBefore, .blocked, nil: break
+                case .transient, .throttled, .notBefore, .blocked, .held, nil: break
                 }
             }
+        }
+    }
+
+    /// Appends which of these push services are held, since when and why; nothing when that is over.
+    private func appendHolds(of services: PushServiceSet, to detail: inout [UInt8]) {
+        for hold in health.holds.all where services.contains(hold.service) {
+            if !detail.isEmpty { detail.append(contentsOf: "; ".utf8) }
+            let name = configuration.decoder.pushServices.names[hold.service]
+            detail.append(
+                contentsOf: "\(name) refuses every call with status \(hold.status), and is held since ".utf8)
+            detail.append(contentsOf: RFC3339.text(hold.since).utf8)
         }
     }
 

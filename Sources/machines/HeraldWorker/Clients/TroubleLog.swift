@@ -17,7 +17,7 @@ final class TroubleLog: Sendable {
     /// The reason of a counted line.
     enum Reason: Hashable {
         case deadLetters(DeadLetterReason)
-        case unanswered(CallFailure)
+        case unanswered(CallFailure, service: String)
         /// Temporary failures of a push service, such as 5xx.
         case failing(service: String)
         /// A Retry-After that is neither seconds nor a date, which is logged once.
@@ -131,10 +131,12 @@ final class TroubleLog: Sendable {
                 warn(
                     "dead letters: herald dlq list shows them",
                     ["reason": .string(why.rawValue), "count": .int(entry.count)])
-            case .unanswered(let failure):
+            case .unanswered(let failure, let service):
                 warn(
                     "calls had no answer from the backend; their events are retried",
-                    ["reason": .string(failure.label), "count": .int(entry.count)])
+                    [
+                        "pns": .string(service), "reason": .string(failure.label), "count": .int(entry.count),
+                    ])
             case .failing(let service):
                 warn(
                     "calls were answered with a failure that can pass, such as 5xx; their events are retried",
@@ -175,12 +177,13 @@ extension Counters {
             calls(end, service: service) - before.calls(end, service: service)
         }
         for (service, name) in services.enumerated() {
+            let name = String(decoding: name, as: UTF8.self)
             let count = ended(.answered(.transient), service)
-            if count > 0 { troubles.append((.failing(service: String(decoding: name, as: UTF8.self)), count)) }
-        }
-        for failure in [CallFailure.refused, .reset, .timeout, .brokenHTTP] {
-            let count = services.indices.reduce(0) { $0 + ended(.unanswered(failure), $1) }
-            if count > 0 { troubles.append((.unanswered(failure), count)) }
+            if count > 0 { troubles.append((.failing(service: name), count)) }
+            for failure in [CallFailure.refused, .reset, .timeout, .brokenHTTP] {
+                let count = ended(.unanswered(failure), service)
+                if count > 0 { troubles.append((.unanswered(failure, service: name), count)) }
+            }
         }
         return troubles
     }

@@ -28,6 +28,8 @@ public struct LaneMeter: Sendable {
     public internal(set) var unansweredCalls = 0
     /// When the latest of them began; `nil` when there are none.
     public internal(set) var unansweredSince: MonotonicTime?
+    /// Their push services.
+    public internal(set) var unansweredServices = PushServiceSet()
     /// By push service: the status of the latest answer, and when it came; 0 before any.
     public internal(set) var latestStatus: [(status: Int, at: MonotonicTime)]
     /// The reason why the latest of them had no answer.
@@ -58,9 +60,10 @@ public struct LaneMeter: Sendable {
         if let failure = result.failure {
             unansweredCalls += 1
             unansweredSince = MonotonicTime(nanoseconds: now.nanoseconds - nanoseconds)
+            unansweredServices.insert(service)
             lastFailure = failure
         } else {
-            (unansweredCalls, unansweredSince) = (0, nil)
+            (unansweredCalls, unansweredSince, unansweredServices) = (0, nil, PushServiceSet())
             latestStatus[service] = (result.status, now)
             callDurations[service].observe(microseconds: nanoseconds / 1_000)
         }

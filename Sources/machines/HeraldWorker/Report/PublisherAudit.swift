@@ -13,7 +13,7 @@ public struct FaultyRecords: Sendable, Equatable {
     /// One of the latest.
     public var example: PublisherFaults.Example
     /// The time at which the latest of them were known.
-    public var at: MonotonicTime
+    public var at: Moment
 
     /// The example's place, and its sender as far as its event says so.
     public var exampleText: String {
@@ -44,7 +44,7 @@ struct PublisherAudit: Sendable {
     ///   - partitionCounts: how many partitions topics have; what is not known is left out.
     /// - Returns: what is new.
     mutating func look(
-        at lanes: [LaneReport], topics: [String], partitionCounts: [String: Int], now: MonotonicTime
+        at lanes: [LaneReport], topics: [String], partitionCounts: [String: Int], now: Moment
     ) -> [FaultyRecords] {
         var news: [FaultyRecords] = []
         for (place, topic) in topics.enumerated() {

@@ -51,8 +51,30 @@ struct EngineHoldTests {
         #expect(count("result apns delivered") == 40, "others are called at once")
         #expect(count("dead wns") < Credentials.mostSuspects, "\(count("dead wns")) dead letters")
         #expect(count("retry") > 0)
-        #expect(harness.summaries.allSatisfy { !$0.hasPrefix("retry") || $0.hasSuffix(" throttled 0") })
+        #expect(harness.summaries.allSatisfy { !$0.hasPrefix("retry") || $0.hasSuffix(" held 0") })
+        let details = harness.produced.indices.map { harness.headers(at: $0) }
+            .filter { $0["herald-reason"] == "held" }.map { $0["herald-detail"] ?? "" }
+        #expect(
+            !details.isEmpty
+                && details.allSatisfy { $0.hasPrefix("wns refuses every call with status 403, and is held since ") },
+            "\(details)")
         #expect(began == 1, "one beginning")
+    }
+
+    @Test("begins without an outage of all, however rarely another push service is called", arguments: [2, 3, 9])
+    func rareWitness(every seconds: Int) {
+        for second in 0..<60 {
+            if second % seconds == 0 { harness.event("a\(second)", "apns") }
+            if second >= 10 { harness.event("w\(second)", "wns") }
+            for _ in 0..<2 {
+                answerAll(403)
+                harness.pass(.milliseconds(500))
+            }
+            #expect(harness.engine.outage == nil, "second \(second)")
+        }
+        #expect(harness.engine.holds.map(\.service) == [Self.wns])
+        #expect(count("result apns delivered") == (59 / seconds) + 1)
+        #expect(count("dead wns") < 2 * Credentials.mostSuspects, "\(count("dead wns")) dead letters")
     }
 
     @Test("begins when one push service rejects many users, of several sources or one")

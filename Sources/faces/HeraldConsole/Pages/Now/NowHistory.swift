@@ -1,3 +1,4 @@
+import HeraldEvents
 import HeraldTime
 
 struct NowPoint: Sendable, Equatable {
@@ -71,10 +72,10 @@ struct NowHistory: Sendable {
             let known = found
             for (series, rate) in point.calls where rate > 0 && age >= .zero {
                 var calls = found[series.service] ?? ServiceCalls()
-                let isWanted =
-                    age < Self.shortest
-                    || (age < Self.longest && known[series.service]?.total ?? 0 < ServiceCalls.leastCount)
-                if isWanted { calls.ends[series.end, default: 0] += rate * max(seconds, 1) }
+                let later = known[series.service]?.total ?? 0
+                if NewestCalls.include(age: age, behind: later) {
+                    calls.ends[series.end, default: 0] += rate * max(seconds, 1)
+                }
                 calls.lastAt[series.end] = calls.lastAt[series.end] ?? point.at
                 if ServiceCalls.isDelivered(series.end) { dated.insert(series.service) }
                 if ServiceCalls.isUndelivered(series.end), !dated.contains(series.service) {
@@ -86,7 +87,7 @@ struct NowHistory: Sendable {
         let begin = points.first { $0.workers > 0 }?.at
         for (service, calls) in found where !dated.contains(service) {
             guard let since = calls.nothingSince, let begin else { continue }
-            found[service]?.mayBeOlder = since.time(since: begin) < Self.shortest
+            found[service]?.mayBeOlder = since.time(since: begin) < NewestCalls.shortest
         }
         return found.filter { !$0.value.ends.isEmpty }
     }
@@ -99,11 +100,9 @@ struct NowHistory: Sendable {
             return nil
         }
         let span = last.at.time(since: first.at)
-        guard span >= Self.shortest else { return nil }
+        guard span >= NewestCalls.shortest else { return nil }
         return Double(after - before) * 1_000 / Double(span.count)
     }
 
     private static let growthSpan: Milliseconds = .seconds(30)
-    private static let shortest: Milliseconds = .seconds(10)
-    private static let longest: Milliseconds = .minutes(1)
 }

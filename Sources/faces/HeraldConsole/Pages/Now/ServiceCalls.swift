@@ -3,11 +3,6 @@ import HeraldTime
 
 /// How a push service's newest calls ended.
 struct ServiceCalls: Sendable, Equatable {
-    /// Fewer calls say nothing about how many of them fail.
-    static let leastCount = 20.0
-    /// So many that all failed say that it is dead.
-    static let leastDead = 10.0
-
     var ends: [String: Double] = [:]
     /// When the newest ended so, as far back as is remembered.
     var lastAt: [String: WallTime] = [:]
@@ -36,13 +31,17 @@ struct ServiceCalls: Sendable, Equatable {
 
     func share(_ isMeant: (String) -> Bool) -> Double {
         let total = total
-        return total > 0 ? ends.reduce(0) { $0 + (isMeant($1.key) ? $1.value : 0) } / total : 0
+        return total > 0 ? count(isMeant) / total : 0
+    }
+
+    private func count(_ isMeant: (String) -> Bool) -> Double {
+        ends.reduce(0) { $0 + (isMeant($1.key) ? $1.value : 0) }
     }
 
     /// Whether nothing gets through, and that is not some rejected events' own fault.
     var isDead: Bool {
-        guard share(Self.isDelivered) == 0 else { return false }
-        let calls = ends.reduce(0) { $0 + (Self.isUndelivered($1.key) ? $1.value : 0) }
-        return calls >= (share { CallEnd(word: $0) == .answered(.rejected) } > 0 ? Self.leastCount : Self.leastDead)
+        NewestCalls.isDead(
+            delivered: count(Self.isDelivered), rejected: count { CallEnd(word: $0) == .answered(.rejected) },
+            undelivered: count(Self.isUndelivered))
     }
 }

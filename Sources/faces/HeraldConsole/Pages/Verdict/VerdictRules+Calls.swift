@@ -9,6 +9,7 @@ extension VerdictRules {
     private static let throttledShare = 0.05
     private static let refusedShare = 0.01
     private static let unansweredShare = 0.05
+    private static let campaignPercent = 95
 
     private typealias Calls = (service: String, calls: ServiceCalls)
 
@@ -26,7 +27,7 @@ extension VerdictRules {
         let known = self.known.filter { !heldServices.contains($0.service) }
         let dead = known.filter { $0.calls.isDead && !isOver($0.calls, ServiceCalls.isUndelivered) }
         let alive = known.filter { one in
-            one.calls.total >= ServiceCalls.leastCount && !dead.contains { $0.service == one.service }
+            one.calls.total >= NewestCalls.least && !dead.contains { $0.service == one.service }
         }
         return held + self.dead(dead) + [Self.failing, Self.throttled, Self.refused].compactMap { finding($0, alive) }
     }
@@ -58,7 +59,9 @@ extension VerdictRules {
             let age = situation.now.time(since: trouble.last)
             guard age <= Self.newsAge || observation?.retrying != 0 else { return nil }
             let count = counted(Int64(trouble.pattern.total), "retry", "retries")
-            let isOfCampaign = trouble.pattern.parts.contains { $0.field == .campaign && $0.percent == 100 }
+            let isOfCampaign = trouble.pattern.parts.contains {
+                $0.field == .campaign && $0.percent >= Self.campaignPercent
+            }
             var told = ToldFinding(
                 trouble.isDead ? .pushServiceFailing : .callsFail,
                 title: trouble.isDead ? Self.deliverNothing(trouble.services) : nil,
@@ -74,7 +77,7 @@ extension VerdictRules {
     /// Whether calls fail for a large share, and others are delivered.
     var isFailingInPart: Bool {
         known.contains { _, calls in
-            calls.total >= ServiceCalls.leastCount && !calls.isDead
+            calls.total >= NewestCalls.least && !calls.isDead
                 && calls.share(ServiceCalls.isFailing) > Self.failingShare
         }
     }
@@ -83,7 +86,7 @@ extension VerdictRules {
     ///
     /// A retry or a replay of that notifies twice, unless the backend recognises it. What is over stands in its dead letters.
     var unanswered: [ToldFinding] {
-        let meant = known.filter { $0.calls.total >= ServiceCalls.leastCount }
+        let meant = known.filter { $0.calls.total >= NewestCalls.least }
         return finding(Self.unanswered, meant).map { [$0] } ?? []
     }
 
@@ -190,8 +193,11 @@ extension VerdictRules {
         return "\(names) deliver\(services.count == 1 ? "s" : "") nothing"
     }
 
+    /// The campaign that nearly all failed calls to a push service belong to: its trouble is that campaign's.
     private func campaign(_ service: String) -> String? {
-        situation.deadPatterns[service]?.parts.first { $0.field == .campaign && $0.percent == 100 }?.value
+        situation.deadPatterns[service]?.parts.first {
+            $0.field == .campaign && $0.percent >= Self.campaignPercent
+        }?.value
     }
 
     private func since(_ one: Calls) -> WallTime? {

@@ -69,8 +69,12 @@ struct VerdictRules {
         let told = told(besides: brokers)
         // A worker that says the same knows more of it.
         let seen = (partitions + strangers + transactions).filter { one in !told.contains { $0.key == one.key } }
-        let causes = brokers + absence + losses + told + calls + retries + silence + departures + seen
-        return consequences(causes) + unanswered + campaigns + age + deadLetters + drift + unread + ignorance + secrecy
+        // What publishers did is over, and its events are delivered.
+        let isPast: (ToldFinding) -> Bool = { $0.key == FindingKey.publisherFaults.rawValue }
+        let causes =
+            brokers + absence + losses + told.filter { !isPast($0) } + calls + retries + silence + departures + seen
+        return consequences(causes) + unanswered + campaigns + age + deadLetters + drift + unread + told.filter(isPast)
+            + ignorance + secrecy
     }
 
     /// When nothing is wrong.
