@@ -48,7 +48,7 @@ struct FaultNightsTests {
         #expect(isTold && page.status == 200, "\(page.text)")
     }
 
-    @Test("All calls for gcm hang: verdict and /readyz name it, and what waits for it is explained by its worker")
+    @Test("All calls for gcm hang: verdict and /readyz name it, and neither advises more workers")
     func hangs() async throws {
         var plan = Fixture.Plan()
         plan.settings["backend.timeout"] = "1s"

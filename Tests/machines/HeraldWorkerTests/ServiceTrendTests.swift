@@ -121,7 +121,7 @@ struct ServiceTrendTests {
     }
 
     @Test(
-        "is named by the first twenty calls without an answer when it begins to hang, however well it was before; the other one goes on"
+        "is named when it begins to hang, by twenty calls without an answer, however well it was before"
     )
     mutating func hangs() {
         var found: [Int64: [FailingService]] = [:]

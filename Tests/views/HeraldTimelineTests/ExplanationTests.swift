@@ -284,7 +284,7 @@ struct ExplanationTests {
     }
 
     @Test(
-        "An event that was told to wait is explained by the backend's answer, one that is held by its push service's hold"
+        "An event that was told to wait is explained by the backend's answer, or its push service's hold"
     )
     func throttled() throws {
         func text(_ status: Int, _ reason: RetryReason, detail: String? = nil) throws -> String {
