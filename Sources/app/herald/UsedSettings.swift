@@ -58,8 +58,7 @@ struct UsedSettings: Sendable, ExpressibleByArrayLiteral {
         [
             "kafka", "topics.requests", "topics.results", "topics.retry", "topics.deadLetter", "topics.campaigns",
             "topics.preferences", "topics.recalls", "topics.caps", "topics.classes", "preferences", "backend.path",
-            "backend.body",
-            "backend.connections",
+            "backend.body", "backend.connections",
         ] + backendClient + pushServices + ["delivery", "retry", "limits", "outages", "log", "admin", "traces"]
 
     static let feedback: Self =
@@ -72,7 +71,7 @@ struct UsedSettings: Sendable, ExpressibleByArrayLiteral {
     /// The settings of the console, for display and changes.
     static let console: Self =
         [
-            "console", "retry", "limits.eventBytes", "backend.statuses", "preferences.enabled",
+            "console", "retry", "limits.eventBytes", "backend.statuses", "preferences.enabled", "preferences.caps",
             "preferences.forgetKeyFile",
         ]
         + waiting + cluster

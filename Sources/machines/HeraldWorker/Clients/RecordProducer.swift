@@ -17,7 +17,8 @@ final class RecordProducer: @unchecked Sendable {
     let client: Producer
     @exclusivity(unchecked) private var results: Target
     private var deadLetters: Target
-    private var caps: Target
+    /// `nil` without caps.
+    private var caps: Target?
     /// The retry topics, in the order of `retry.delays`.
     private var retries: [Target]
     /// Whether batches are compressed and may be smaller than they look: then the brokers judge.
@@ -31,7 +32,9 @@ final class RecordProducer: @unchecked Sendable {
         }
         results = Target(topic: try client.topic(configuration.engine.topics.results), limit: .max)
         deadLetters = Target(topic: try client.topic(configuration.engine.topics.deadLetter), limit: .max)
-        caps = Target(topic: try client.topic(configuration.engine.topics.caps), limit: .max)
+        if !configuration.engine.caps.isEmpty {
+            caps = Target(topic: try client.topic(configuration.engine.topics.caps), limit: .max)
+        }
         var retries: [Target] = []
         for delay in configuration.engine.retryDelays {
             retries.append(Target(topic: try client.topic(configuration.engine.topics.retryTopic(delay)), limit: .max))
@@ -45,7 +48,7 @@ final class RecordProducer: @unchecked Sendable {
         guard !isCompressed else { return }
         results.limit = limits.limit(of: results.topic.name)
         deadLetters.limit = limits.limit(of: deadLetters.topic.name)
-        caps.limit = limits.limit(of: caps.topic.name)
+        if let topic = caps?.topic { caps?.limit = limits.limit(of: topic.name) }
         for index in retries.indices { retries[index].limit = limits.limit(of: retries[index].topic.name) }
     }
 
@@ -55,7 +58,9 @@ final class RecordProducer: @unchecked Sendable {
     func produce(
         _ production: Production, key: RawSpan?, value: RawSpan?, headers: HeaderList?, token: UInt64
     ) -> ProduceAnswer {
-        let target = target(of: production)
+        guard let target = target(of: production) else {
+            return .refused(KafkaError(code: KafkaError.Code.unknownTopic))
+        }
         let size = RecordSize.alone(
             keyByteCount: key?.byteCount, valueByteCount: value?.byteCount, headers: headers)
         guard size <= target.limit else { return .doesNotFit }
@@ -72,7 +77,7 @@ final class RecordProducer: @unchecked Sendable {
             client.produce(topic: target.topic, key: key, value: value, headers: list, token: token))
     }
 
-    private func target(of production: Production) -> Target {
+    private func target(of production: Production) -> Target? {
         switch production.content {
         case .result: return results
         case .caps: return caps

@@ -54,10 +54,13 @@ final class CapReader: Sendable {
         }
     }
 
-    private static let recordsPerTurn = 1_000
+    private static let recordsPerTurn = 500
+    /// A lane that has so many letters is not given more: it takes all of them in one turn.
+    private static let mostLetters = 4
+    /// The time until the next look whether it has taken them.
+    private static let letterPause: Milliseconds = .milliseconds(5)
     private static let pause: Milliseconds = .seconds(1)
     private static let silence = Duration.seconds(10)
-    private static let patience = Duration.seconds(60)
     /// The longest time for one question to the brokers.
     private static let questionTimeout = Milliseconds.seconds(2)
     private static let idlePause: Milliseconds = .seconds(5)
@@ -154,7 +157,7 @@ final class CapReader: Sendable {
     /// Begins to read the partitions that there are; false without one.
     private func begin(_ reading: Reading) throws(KafkaError) -> Bool {
         let reader = try TopicReader(
-            properties: configuration.readerProperties, silence: Self.silence, patience: Self.patience,
+            properties: configuration.readerProperties, silence: Self.silence, patience: CampaignWatch.patience,
             questions: Self.questionTimeout.duration)
         reading.reader = reader
         let there = try reader.consumer.queries.partitions(of: configuration.topic, timeout: Self.questionTimeout)
@@ -175,6 +178,10 @@ final class CapReader: Sendable {
         _ = reader.consumer.takeNotices()
         var records: [CapMessage] = []
         let (mailbox, assignment) = (reading.request.mailbox, reading.request.assignment)
+        guard mailbox.count < Self.mostLetters else {
+            reading.again = SystemClock.monotonic().advanced(by: Self.letterPause)
+            return false
+        }
         defer { if !records.isEmpty { mailbox.post(.caps(assignment: assignment, records)) } }
         for _ in 0..<Self.recordsPerTurn {
             switch try reader.next() {
