@@ -39,7 +39,10 @@ struct CapTests {
             for id in ["p0", "p1", "other", "code"] { #expect(outcomes[id] == "delivered", "\(id)") }
             for id in ["p2", "p3", "p4"] { #expect(outcomes[id] == "suppressed", "\(id)") }
             #expect(fixture.deadLetters.isEmpty)
-            #expect(try await second.metrics()["herald_caps_users"] == 2)
+            var users: Double?
+            try await fixture.wait(
+                "both users are counted", until: { users == 2 },
+                meanwhile: { users = try await second.metrics()["herald_caps_users"] })
         }
     }
 }

@@ -22,7 +22,7 @@ struct SettingsRulesTests {
             ("topics: {classes: {bulk: promotional}}", "\"bulk\" is none of topics.requests; allowed: notifications"),
             ("preferences: {caps: [3/24h]}", "preferences.caps: needs preferences.enabled"),
             ("preferences: {caps: [{limit: 3}]}", "preferences.caps[0]: has no per; allowed: "),
-            ("preferences: {caps: [{limit: 0, per: 1h}]}", "preferences.caps[0].limit: 0 is out of range"),
+            ("preferences: {caps: [{limit: 0, per: 1h}]}", "preferences.caps[0].limit: \"0\" is out of range"),
             ("preferences: {caps: [{limit: 1, per: 10s}]}", "preferences.caps[0].per: \"10s\" is out of range"),
             (
                 "preferences: {caps: [{class: transactional, limit: 1, per: 1h}]}",

@@ -100,6 +100,15 @@ extension Engine {
         events[slot].eventClass == .promotional && configuration.lastWord?.isBehind(now: now.monotonic) ?? false
     }
 
+    /// Appends what is not known, so that an event is held.
+    func appendHold(of slot: Int32, to detail: inout [UInt8]) {
+        let home = home(of: slot)
+        detail.append(
+            contentsOf: caps.isOn && !caps.isRead(home)
+                ? "the caps of partition \(home) are being read".utf8
+                : "the users' latest preferences are not known".utf8)
+    }
+
     /// Appends why an event was suppressed for a push service, which the service's verdict tells.
     func appendSuppression(
         of slot: borrowing Slot, at index: Int32, to service: Int, value: RawSpan, _ detail: inout [UInt8]

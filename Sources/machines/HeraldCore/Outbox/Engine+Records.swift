@@ -201,7 +201,7 @@ extension Engine {
                 switch reason {
                 case .paused: detail.append(contentsOf: "the campaign is paused".utf8)
                 case .quietHours: detail.append(contentsOf: "the user's quiet hours".utf8)
-                case .preferences: detail.append(contentsOf: "the users' latest preferences or caps are not known".utf8)
+                case .preferences: appendHold(of: production.slot.index, to: &detail)
                 case .transient, .throttled, .notBefore, .blocked, nil: break
                 }
             }

@@ -14,6 +14,7 @@ public struct CapReport: Sendable, Equatable {
         var words: String {
             switch self {
             case .unreadable(let error) where error.kind == .unknownTopic: "is not there"
+            case .tooFew(0): "is not there"
             case .unreadable(let error): "cannot be read: \(error.words)"
             case .tooFew(let count): "has only \(count) partitions, fewer than a topic that is consumed"
             }

@@ -1,4 +1,5 @@
 import HeraldEvents
+import HeraldKernel
 import HeraldTime
 import Testing
 
@@ -104,6 +105,7 @@ struct EngineCapTests {
         harness.event("ann")
         #expect(harness.usersInFlight == ["ann"])
         harness.answer(200)
+        #expect(harness.headers(at: 0)["herald-detail"] == "the caps of partition 0 are being read")
         #expect(harness.takeSummaries() == ["retry 1s apns preferences 0", "result apns delivered"])
         let at = RFC3339.text(harness.now.wall)
         #expect(read(harness, #"{"delivered":[{"at":"\#(at)","event":"0000000000000001"}]}"#))
@@ -158,7 +160,7 @@ struct EngineCapTests {
         deliver(harness)
         deliver(harness)
         harness.pass(.milliseconds(100))
-        harness.transactionFails()
+        harness.commitEnds(.abortable)
         harness.abortEnds()
         _ = harness.takeProduced()
         harness.pass(.seconds(1))
