@@ -147,6 +147,9 @@ package struct SettingsTable: SettingsDeclarations {
         package let recalls = Setting(
             "topics.recalls", .text(.topic(), "TOPIC"), default: "notifications.recalls",
             "The recalls of events and campaigns, which workers follow with preferences.enabled; compacted.")
+        package let caps = Setting(
+            "topics.caps", .text(.topic(), "TOPIC"), default: "notifications.caps",
+            "What was delivered to users, as far as preferences.caps counts it; compacted.")
         package let classes = Setting(
             "topics.classes", .classes, default: "",
             "The class of the events of a request topic: transactional, which a topic that is not named has, or "
@@ -415,6 +418,10 @@ package struct SettingsTable: SettingsDeclarations {
             "preferences.spread", .duration(.zero...(.seconds(6 * 3_600))), default: "10m",
             "The time after the end of quiet hours over which the events that waited leave, each user at a moment of its "
                 + "own.")
+        package let caps = Setting(
+            "preferences.caps", .list(of: .capRule, count: 0...CapRule.most, unique: { $0 }), default: "",
+            "How many promotional notifications a user gets, from a source or all of them, within a time that slides; "
+                + "further ones are suppressed (capped).")
         package let forgetKeyFile = Setting(
             "preferences.forgetKeyFile", optional: .file,
             "A file with a secret of 16 bytes at least, the same for workers, commands and console, with which forget keeps "

@@ -44,6 +44,7 @@ struct UsedSettings: Sendable, ExpressibleByArrayLiteral {
     static let topicPlan: Self = [
         "kafka.bootstrapServers", "kafka.auth", "kafka.properties", "topics", "retry.delays", "retry.maxElapsed",
         "limits.eventBytes", "backend.kind", "backend.hub.telemetry", "preferences.enabled",
+        "preferences.caps",
     ]
 
     /// The settings of a client of the backend, except the path.
@@ -56,8 +57,8 @@ struct UsedSettings: Sendable, ExpressibleByArrayLiteral {
     static let worker: Self =
         [
             "kafka", "topics.requests", "topics.results", "topics.retry", "topics.deadLetter", "topics.campaigns",
-            "topics.preferences", "topics.recalls", "topics.classes", "preferences", "backend.path", "backend.body",
-            "backend.connections",
+            "topics.preferences", "topics.recalls", "topics.caps", "topics.classes", "preferences", "backend.path",
+            "backend.body", "backend.connections",
         ] + backendClient + pushServices + ["delivery", "retry", "limits", "outages", "log", "admin", "traces"]
 
     static let feedback: Self =
@@ -70,7 +71,7 @@ struct UsedSettings: Sendable, ExpressibleByArrayLiteral {
     /// The settings of the console, for display and changes.
     static let console: Self =
         [
-            "console", "retry", "limits.eventBytes", "backend.statuses", "preferences.enabled",
+            "console", "retry", "limits.eventBytes", "backend.statuses", "preferences.enabled", "preferences.caps",
             "preferences.forgetKeyFile",
         ]
         + waiting + cluster

@@ -22,6 +22,8 @@ public struct Topics: Hashable, Sendable {
     public var preferences = "notifications.preferences"
     /// Which events and campaigns are recalled.
     public var recalls = "notifications.recalls"
+    /// What was delivered to users, as far as caps count it.
+    public var caps = "notifications.caps"
 
     /// The names that Herald has unless told otherwise.
     public init() {}

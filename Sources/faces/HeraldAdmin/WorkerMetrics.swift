@@ -294,7 +294,20 @@ public enum WorkerMetrics {
             "herald_preferences_broken", .counter,
             "Broken records of the topics of opt-outs and recalls; none of them opts anybody in.", \.broken),
         words("herald_recalls", .gauge, "Events and campaigns that are recalled.", \.recalls),
+        caps("herald_caps_users", "Users of whom caps count something.", \.cappedUsers),
+        caps("herald_caps_bytes", unit: .bytes, "Memory that caps take.", \.capBytes),
     ]
+
+    private static func caps(
+        _ name: String, unit: MetricDeclaration.Unit? = nil, _ help: String,
+        _ value: @escaping @Sendable (LaneReport) -> Int
+    ) -> Metric {
+        Metric(name, .gauge, unit: unit, help) { source, writer in
+            if source.report.lastWord?.hasCaps == true {
+                writer.sample([], source.report.lanes.map(value).reduce(0, +))
+            }
+        }
+    }
 }
 
 extension WorkerMetrics.Source {

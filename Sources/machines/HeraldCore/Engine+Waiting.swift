@@ -104,7 +104,7 @@ extension Engine {
         switch events.services[events.place(slot, service)].phase {
         case .resting:
             if case .paused? = campaigns.fate(of: events[slot].campaign) { return .campaignPaused }
-            if isHeldForLastWord(slot, now: now) { return .preferencesBehind }
+            if isHeldForLastWord(slot, now: now) || isHeldForCaps(slot, now: now) { return .preferencesBehind }
             return .quickRetry
         case .awaitingCredentials:
             let token = events.token(slot, service)
@@ -174,6 +174,11 @@ extension Engine {
             guard case .paused(let since)? = campaigns.fate(of: events[slot].campaign) else { return .nextTurn }
             return .campaignPaused(since: since, until: moment { $0 == .quickRetry(token) })
         case .preferencesBehind:
+            if !isHeldForLastWord(slot, now: now),
+                let reason = capWait(slot, until: moment { $0 == .quickRetry(token) }, now: now)
+            {
+                return reason
+            }
             return .preferencesBehind(
                 since: configuration.lastWord?.knownUntil(now), until: moment { $0 == .quickRetry(token) })
         case .credentialsRenewal: return .credentialsRenewal

@@ -22,6 +22,7 @@ import Synchronization
 /// | | ``Lifecycle`` | whether there are partitions, and how a stop ends |
 /// | `Events/` | ``EventTable`` | slots, their push services, users' order |
 /// | | ``Campaigns`` | stopped campaigns, and the failures of those that may be paused |
+/// | `LastWord/` | ``Caps`` | what was delivered to users, as far as caps count it |
 /// | | ``UserBackpressure`` | which users have more events than their share, and which of those are deferred |
 /// | `Intake/` | ``PartitionTable`` | the finished offsets of each partition |
 /// | | ``RequestTopics`` | the place of each request topic |
@@ -60,6 +61,7 @@ public struct Engine: ~Copyable, Sendable {
 
     var events: EventTable
     var campaigns = Campaigns()
+    var caps: Caps
     var userBackpressure: UserBackpressure
     /// The events whose turn has come within this input.
     var activations: Ring<SlotID>
@@ -103,6 +105,7 @@ public struct Engine: ~Copyable, Sendable {
         readAhead = ReadAhead(maxBytes: configuration.maxFetchedBytes)
         events = EventTable(capacity: capacity, width: width)
         due = DueQueue(capacity: capacity)
+        caps = Caps(rules: configuration.lastWord == nil ? [] : configuration.caps)
         duplicates = DuplicateWindow(
             size: configuration.duplicateSize, window: configuration.duplicateWindow)
         calls = CallTracker(ceiling: configuration.live.maxInFlight)
@@ -113,7 +116,7 @@ public struct Engine: ~Copyable, Sendable {
         credentials = Credentials(width: width)
         productions = ProductionTable(slots: capacity)
         committer = Committer(configuration: configuration)
-        refusals = TopicRefusals(topics: 2 + configuration.retryDelays.count)
+        refusals = TopicRefusals(topics: 3 + configuration.retryDelays.count)
         activations = Ring(capacity: 64, filler: SlotID(index: 0, generation: 0))
         actions.reserveCapacity(256)
     }

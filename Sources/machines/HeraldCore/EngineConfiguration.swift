@@ -118,6 +118,10 @@ public struct EngineConfiguration: Sendable {
     ///
     /// Default empty: all are transactional.
     public var classes: [EventClass] = []
+    /// How many promotional events a user gets; without ``lastWord`` no event is promotional.
+    ///
+    /// Default empty: as many as are published.
+    public var caps: [CapRule] = []
 
     /// The defaults, with this decoder.
     public init(decoder: RecordDecoder) {

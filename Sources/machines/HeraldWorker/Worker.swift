@@ -66,6 +66,7 @@ public final class Worker: Sendable {
         var snapshots: [LaneSnapshot] = []
         var watch: BrokerMonitor?
         var words: LastWordWatch?
+        var caps: CapReader?
         var failure: String?
         /// The admin port's address, if the settings do not have it.
         var adminPort: UInt16?
@@ -100,6 +101,7 @@ public final class Worker: Sendable {
         let watch: BrokerMonitor
         let campaigns: CampaignWatch
         var words: LastWordWatch?
+        var caps: CapReader?
         do {
             let admin = try Admin(properties: configuration.adminProperties)
             watch = try BrokerMonitor(
@@ -115,7 +117,8 @@ public final class Worker: Sendable {
                 words = try LastWordWatch(
                     configuration: lastWord, admin: try Admin(properties: configuration.adminProperties),
                     logger: logger)
-                state.withLock { [words] in $0.words = words }
+                caps = try lastWord.caps.map { caps throws(SystemError) in try CapReader(caps, logger: logger) }
+                state.withLock { [words, caps] in ($0.words, $0.caps) = (words, caps) }
             }
         } catch {
             return .failed("the Kafka client could not be made: \(error)")
@@ -129,6 +132,16 @@ public final class Worker: Sendable {
         defer {
             words?.stop()
             listener?.join()
+        }
+        let capThread: OwnThread?
+        do {
+            capThread = try caps.map { caps in try OwnThread(name: "cap-reader") { caps.run() } }
+        } catch {
+            return .failed("caps could not be read: \(error)")
+        }
+        defer {
+            caps?.stop()
+            capThread?.join()
         }
         let follower: OwnThread
         do {
@@ -211,12 +224,14 @@ public final class Worker: Sendable {
 
     /// Its report; from any thread, at any time.
     public var report: WorkerReport {
-        let (watch, words, isStopping) = state.withLock { ($0.watch, $0.words, $0.isStopping) }
+        let (watch, words, caps, isStopping) = state.withLock { ($0.watch, $0.words, $0.caps, $0.isStopping) }
         var report = WorkerReport(
             pushServices: pushServices, requestTopics: requestTopics, lanes: laneReports,
             cluster: watch?.latest ?? ClusterReport(), isStopping: isStopping)
         report.group = group
         report.lastWord = words?.report
+        report.lastWord?.hasCaps = caps != nil
+        report.lastWord?.caps = caps?.report
         report.address = configuration.lanes.first.map { GroupAddress($0.consumerProperties) } ?? GroupAddress()
         return report
     }
@@ -275,6 +290,7 @@ public final class Worker: Sendable {
             let logger = logger.with(["lane": .int(lane.number)])
             let clients = try LaneClients(
                 configuration: lane, mailbox: mailbox, credentials: credentials, campaigns: campaigns,
+                caps: state.withLock { $0.caps },
                 snapshot: snapshot, troubles: troubles, logger: logger)
             let tracer = configuration.tracing.map { tracing in
                 LaneTracer(

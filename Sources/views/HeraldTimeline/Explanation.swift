@@ -301,6 +301,7 @@ package struct Explanation: Sendable {
                 case .optedOut: "the user has opted out of it"
                 case .recalled: "it was recalled"
                 case .quietExpired: "it would have expired during the user's quiet hours"
+                case .capped: "its user had as many promotional notifications as preferences.caps allows"
                 case nil: "of a reason that the result does not name"
                 }
             sentences.append(

@@ -58,13 +58,89 @@ WORDS = "lastWords=400 isAtomic=true events=800 users=20 burst=10"
 # And they have quiet hours of some minutes.
 QUIET = f"{WORDS} hasQuietHours=true"
 
+# Users get two promotional events a minute, and some of them many.
+CAPS = "lastWords=20 isAtomic=true events=800 users=20 burst=10 capLimit=2 capPer=60000"
+
 MUTANTS = [
+    # Caps.
+    Mutant(
+        "what was delivered before an assignment does not count",
+        "Caps.swift",
+        "homes[home]?.table.add(user: user, event: delivery.event, source: source, at: at)",
+        "_ = (source, at)",
+        CAPS,
+    ),
+    Mutant(
+        "promotional events are called before caps are read",
+        "Engine+Caps.swift",
+        "        guard caps.isRead(home(of: slot)) else {\n            suspend",
+        "        guard caps.isRead(home(of: slot)) || service >= 0 else {\n            suspend",
+        CAPS,
+    ),
+    Mutant(
+        "caps are read without what the former owner has not committed yet",
+        "CapMessage.swift",
+        "TopicReader.End.written",
+        "TopicReader.End.committed",
+        f"{CAPS} lateMarkers=100000 crashes=3 stops=6 sessionLosses=6 freezes=0 outages=0 coordinatorLoads=0 "
+        "leaderLosses=0 isBackendCalm=true hasStorms=false",
+    ),
+    Mutant(
+        "a delivery counts twice",
+        "CapTable.swift",
+        "        remove(place)\n        guard let moment else { return }",
+        "        if moment == nil { remove(place) } else { nodes[Int(place)] = node }\n        guard let moment else { return }",
+        CAPS,
+    ),
+    Mutant(
+        "caps let one more through",
+        "Caps.swift",
+        "limit: rule.limit,",
+        "limit: rule.limit + 1,",
+        CAPS,
+    ),
+    Mutant(
+        "a delivery counts for ever",
+        "CapTable.swift",
+        "} else if rule.counts(node.source), node.at > since {",
+        "} else if rule.counts(node.source), node.at != Self.undelivered {",
+        f"{WORDS} capLimit=2 capPer=10000",
+    ),
+    Mutant(
+        "a record of caps has only its own event",
+        "Engine+Caps.swift",
+        "CapRecord.append(caps.record(home(of: slot), user: events[slot].userHash), to:",
+        "CapRecord.append(\n            caps.record(home(of: slot), user: events[slot].userHash)"
+        ".filter { $0.event == events[slot].capEvent }, to:",
+        CAPS,
+    ),
+    Mutant(
+        "calls under way do not count",
+        "CapTable.swift",
+        "} else if rule.counts(node.source), node.calls > 0 {",
+        "} else if rule.counts(node.source), node.calls > 1_000 {",
+        f"{WORDS} capLimit=1 capPer=60000 ordering=none",
+    ),
+    Mutant(
+        "an event is in the way of its own retry",
+        "CapTable.swift",
+        "if node.event == event {",
+        "if node.event == event, node.at <= since {",
+        f"{WORDS} capLimit=1 capPer=60000",
+    ),
+    Mutant(
+        "transactional events count",
+        "Engine+Caps.swift",
+        "caps.isOn && events[slot].eventClass == .promotional",
+        "caps.isOn",
+        CAPS,
+    ),
     # Quiet hours.
     Mutant(
         "a promotional event is called in its user's quiet hours",
         "Engine+LastWord.swift",
-        "guard case .quiet(let window)? = said else",
-        "guard case .quiet(let window)? = said, service > 0 else",
+        "if case .quiet(let window)? = said, rests",
+        "if case .quiet(let window)? = said, service > 0, rests",
         QUIET,
     ),
     Mutant(

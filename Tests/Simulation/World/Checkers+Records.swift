@@ -51,7 +51,10 @@ extension Checkers {
 
     /// Notes the records of a transaction, which become visible at once.
     mutating func committed(_ effects: [(effect: Effect, name: RecordName)]) {
-        for (effect, name) in effects { apply(effect, at: name) }
+        for (effect, name) in effects {
+            apply(effect, at: name)
+            capRecorded(effect)
+        }
         for (effect, _) in effects { settle(effect) }
         for (effect, _) in effects {
             if !isSettled(effect.settles) {
@@ -101,13 +104,16 @@ extension Checkers {
                 duties[duty].lives.append(name)
                 duties[duty].callsOfStay = 0
             }
-        case .deadLetter: break
+        case .deadLetter, .caps: break
         }
     }
 
     /// Notes the settled part of the record, which no longer lives in it.
     private mutating func settle(_ effect: Effect) {
-        if case .deadLetter = effect.kind { return }
+        switch effect.kind {
+        case .deadLetter, .caps: return
+        case .result, .retry: break
+        }
         let name = effect.settles
         for duty in effect.duties { duties[duty].lives.removeAll { $0 == name } }
         guard !isSettled(name) else { return }
@@ -218,6 +224,7 @@ extension Checkers {
 
     /// Checks at the end that every duty has its final result, and that a reader finds it.
     mutating func finish(read results: [Int]) {
+        checkCaps()
         var found = Array(repeating: 0, count: duties.count)
         for duty in results { found[duty] += 1 }
         for duty in duties.indices {

@@ -108,6 +108,9 @@ struct Checkers {
     var pausedCampaigns: Set<Int> = []
     var cancelledCampaigns: Set<Int> = []
 
+    /// The deliveries that caps count.
+    var caps: CapLedger
+
     /// The number of visible reports of each of the hub's messages, and of all of them.
     var told: [String: Int] = [:]
     var toldCount = 0
@@ -129,6 +132,7 @@ struct Checkers {
         maximumCalls = 1 + scenario.immediate + scenario.delays.count
         ordering = scenario.ordering
         tolerance = 2 * scenario.skew.count
+        caps = CapLedger(rules: scenario.capRules)
         self.topics = topics
         services = scenario.pushServices.names
     }

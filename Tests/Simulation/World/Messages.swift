@@ -187,6 +187,8 @@ enum News {
     /// A blocking call returns.
     case concluded(TransactionClient.Operation, TransactionOutcome)
     case job(JobNews)
+    /// Its reader of caps has its turn.
+    case caps
 }
 
 /// A message to a job.

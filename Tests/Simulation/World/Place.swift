@@ -82,6 +82,7 @@ struct Effect {
         case result(outcome: Outcome, first: Outcome?, reason: DeadLetterReason?, attempts: Int?)
         case retry(attempts: Int, reason: RetryReason?)
         case deadLetter
+        case caps
     }
 
     /// The settled record, and all of its duties, as indices of the checkers' duties.
@@ -90,6 +91,8 @@ struct Effect {
     var kind: Kind
     /// The duties concerned.
     var duties: [Int]
+    /// When the outcome was decided.
+    var at: Int64 = 0
     /// The hub's name of the delivered message.
     var message: String?
 }

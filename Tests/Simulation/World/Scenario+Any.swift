@@ -23,6 +23,9 @@ extension Scenario {
         scenario.chooseCampaigns(choices)
         scenario.chooseFaults(choices)
         scenario.lastWords = choices.pick([0, 0, 50, 400], for: "lastWords")
+        scenario.capLimit = choices.pick([0, 1, 2, 3], for: "capLimit")
+        scenario.capPer = choices.pick([.seconds(10), .minutes(1), .minutes(10)], for: "capPer")
+        scenario.sourceCapLimit = choices.pick([0, 1, 2], for: "sourceCapLimit")
         scenario.hasQuietHours = choices.once(in: 2, for: "hasQuietHours")
         if choices.once(in: 12, for: "calm") { scenario.calm() }
         // The backend may have its storms all the same.
@@ -121,6 +124,7 @@ extension Scenario {
             ("openTransactions", \.openTransactions), ("twins", \.twins),
         ]
         for (name, share) in shares { self[keyPath: share] *= choices.pick([0, 1, 1, 1, 4], for: name) }
+        lateMarkers = choices.pick([0, 0, 20_000], for: "lateMarkers")
         invalidEvents = choices.pick([0, 0, 0, 5_000, 50_000], for: "invalidEvents")
     }
 

@@ -58,7 +58,7 @@ extension Scenario {
         ("fullQueues", .count(\.fullQueues, 0)), ("refusedRecords", .count(\.refusedRecords, 0)),
         ("invalidEvents", .count(\.invalidEvents, 0)), ("quota", .count(\.quota, 0)),
         ("lostAcknowledgements", .count(\.lostAcknowledgements, 0)), ("lostMessages", .count(\.lostMessages, 0)),
-        ("lateRequests", .count(\.lateRequests, 0)),
+        ("lateRequests", .count(\.lateRequests, 0)), ("lateMarkers", .count(\.lateMarkers, 0)),
         ("abortableErrors", .count(\.abortableErrors, 0)), ("fatalErrors", .count(\.fatalErrors, 0)),
         // Publishers and campaigns.
         ("gaps", .count(\.gaps, 0)), ("damages", .count(\.damages, 0)),
@@ -66,7 +66,8 @@ extension Scenario {
         ("hasPlainEvents", .flag(\.hasPlainEvents)), ("campaignShare", .count(\.campaignShare, 0)),
         ("campaignChanges", .count(\.campaignChanges, 0)), ("campaignsFaults", .count(\.campaignsFaults, 0)),
         ("pauseIfFailures", .optional(\.pauseIfFailures)), ("lastWords", .count(\.lastWords, 0)),
-        ("hasQuietHours", .flag(\.hasQuietHours)),
+        ("hasQuietHours", .flag(\.hasQuietHours)), ("capLimit", .count(\.capLimit, 0)), ("capPer", .time(\.capPer)),
+        ("sourceCapLimit", .count(\.sourceCapLimit, 0)),
         // The backend.
         ("hasStorms", .flag(\.hasStorms)), ("storm", .storm(\.storm)), ("isBackendCalm", .flag(\.isBackendCalm)),
         ("serviceRefusals", .count(\.serviceRefusals, 0)),

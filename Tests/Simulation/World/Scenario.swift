@@ -87,6 +87,8 @@ package struct Scenario: Sendable {
     /// The share of requests for a transaction that are sent twice, because the connection ended, and whose first copy
     /// arrives later, perhaps during another transaction.
     package var lateRequests = 10_000
+    /// The share of a transaction's markers that reach their partition seconds late.
+    package var lateMarkers = 0
     /// The share of transactional producers' calls that fail without a cause, either to be aborted or fatally.
     package var abortableErrors = 10_000
     package var fatalErrors = 3_000
@@ -138,6 +140,20 @@ package struct Scenario: Sendable {
     /// Whether users have quiet hours, too.
     package var hasQuietHours = false
     static let sources = 3
+    /// How many promotional events a user gets within ``capPer``; 0: as many as are published.
+    package var capLimit = 0
+    package var capPer: Milliseconds = .minutes(1)
+    /// How many of the first source it gets within twice that; 0: as many as of the others.
+    package var sourceCapLimit = 0
+
+    var hasCaps: Bool { lastWords > 0 && capLimit > 0 }
+
+    var capRules: [CapRule] {
+        guard hasCaps else { return [] }
+        let all = CapRule(limit: capLimit, per: capPer)
+        return sourceCapLimit == 0
+            ? [all] : [CapRule(source: Self.sourceName(0), limit: sourceCapLimit, per: capPer * 2), all]
+    }
 
     // The backend.
     /// The share of a worker's connections to the backend that end with all of their calls, up to sixteen; 0: each call
@@ -219,6 +235,7 @@ package struct Scenario: Sendable {
         configuration.keepsBackendIDs = followers > 0
         configuration.carriedContent = carriedContent
         configuration.retry = RetryPolicy(immediate: immediate, delays: delays.map(\.length))
+        configuration.caps = capRules
         configuration.classes = topics.requests.indices.map { isPromotional(topic: $0) ? .promotional : .transactional }
         return configuration
     }
@@ -235,7 +252,7 @@ package struct Scenario: Sendable {
     static let duplicateSize = 100_000
 
     /// The topics that are written and not consumed.
-    var otherTopics: [String] { [topics.results, topics.deadLetter] }
+    var otherTopics: [String] { [topics.results, topics.deadLetter] + (hasCaps ? [topics.caps] : []) }
 
     /// The topics that only jobs write to.
     var jobTopics: [String] {
@@ -288,6 +305,7 @@ package struct Scenario: Sendable {
         lostAcknowledgements = 0
         lostMessages = 0
         lateRequests = 0
+        lateMarkers = 0
         connectionLosses = 0
         abortableErrors = 0
         fatalErrors = 0

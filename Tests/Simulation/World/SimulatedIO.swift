@@ -27,6 +27,7 @@ extension SimulatedIO {
     func pause(_ partition: TopicPartition) {}
     func resume(_ partition: TopicPartition) {}
     func findRange(of partition: TopicPartition, _ question: RangeQuestion, after pause: Milliseconds) {}
+    func readCaps(of homes: [Int32], assignment: Int) {}
     func readBatch(of partition: TopicPartition, _ question: RangeQuestion) {}
     func emptyRecord(of partition: TopicPartition, at offset: Int64) -> Record.Retained {
         preconditionFailure("a simulated client says what it can't read")

@@ -161,6 +161,7 @@ extension SimulatedWorker {
             let isProbe = probes.contains(token) || hold != nil
             let isCurrent = lane.engine.slot(token.slot.index).generation == token.slot.generation
             note(token, result)
+            if isCurrent { noteCapped(token, result) }
             var call = EndedCall(judged(result, by: statuses), at: now.monotonic)
             body(token, &call)
             if let hold, result.status == 200,
@@ -220,7 +221,7 @@ extension SimulatedWorker {
     }
 
     /// The result with the answer's meaning by these statuses.
-    private func judged(_ result: CallResult, by statuses: StatusTable) -> CallResult {
+    func judged(_ result: CallResult, by statuses: StatusTable) -> CallResult {
         guard result.status != 0 else { return result }
         return CallResult(
             status: result.status, retryAfter: result.retryAfter, detail: result.detail, duration: result.duration,

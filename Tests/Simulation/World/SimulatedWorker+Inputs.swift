@@ -63,6 +63,7 @@ extension SimulatedWorker {
         case .committed(let sequence, let outcome):
             inbox.commits.append((sequence, outcome))
             inbox.events.insert(.consumer)
+        case .caps: readOnCaps()
         case .initialised, .written, .replied, .lookedUp, .timedOut, .concluded: hearProducer(news)
         case .job: simulation.checkers.fail("\(process) is no job")
         }

@@ -42,7 +42,13 @@ extension SimulatedWorker {
         written.size = record.size
         written.duties = effect.duties
         written.message = effect.message
-        let place = Place(topic: topic(of: production), partition: record.user % simulation.cluster.partitions)
+        var place = Place(topic: topic(of: production), partition: record.user % simulation.cluster.partitions)
+        if case .caps(let partition) = production.content {
+            place.partition = Int(partition)
+            if name.place.partition != place.partition {
+                simulation.checkers.fail("\(simulation.checkers.text(name)) is counted in partition \(partition)")
+            }
+        }
         if isAtomic { write(id, place, written, effect) } else { send(id, place, written, effect) }
         return .accepted
     }
@@ -162,6 +168,7 @@ extension SimulatedWorker {
                 outcome: result.outcome, first: result.firstOutcome, reason: result.reason, attempts: result.attempts)
             effect.duties = duties(of: record, services: [result.pushService ?? ""])
             effect.message = result.backendID
+            effect.at = result.completedAt.milliseconds
             check(origin: result.origin.description, of: effect)
             let omitted =
                 result.outcome == .delivered
@@ -173,6 +180,10 @@ extension SimulatedWorker {
             }
             if result.outcome == .suppressed {
                 for duty in effect.duties {
+                    if result.suppression == .capped {
+                        simulation.checkers.checkCapped(duty, home: name.place.partition, at: effect.at)
+                        continue
+                    }
                     simulation.checkSuppressed(
                         simulation.checkers.duties[duty], result.suppression, simulation.checkers.text(duty))
                 }
@@ -188,6 +199,7 @@ extension SimulatedWorker {
             for duty in effect.duties {
                 simulation.checkers.expired(duty, at: result.completedAt.milliseconds, expiresAt: expiresAt)
             }
+        case .caps: effect.kind = .caps
         case .copy:
             guard production.isRetry else { break }
             let attempts = written.headers.text(.attempts).flatMap { Int($0) } ?? -1

@@ -31,6 +31,8 @@ final class SimulatedWorker {
     private(set) var controls: SimulatedControls?
     /// Its follower of users' words and recalls, if it follows them.
     var words: SimulatedWords?
+    /// What its lane has asked for, until it is read.
+    var capReading: CapReading?
     /// Its lane starts when the content of the campaigns topic is known.
     var hasLaneStarted: Bool { runningLane != nil }
 
@@ -355,7 +357,7 @@ final class SimulatedWorker {
         forgetEvents()
         isRunning = false
         controls?.end()
-        (controls, words) = (nil, nil)
+        (controls, words, capReading) = (nil, nil, nil)
         stopTaking()
     }
 

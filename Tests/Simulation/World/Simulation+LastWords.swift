@@ -117,7 +117,7 @@ extension Simulation {
                 lastWords.campaigns.contains(duty.campaign ?? -1)
                     || subject.recall(of: duty.user).map(lastWords.recalls.contains) ?? false
             case .quietExpired: subject.isPromotional && lastWords.quiets[duty.user] != nil
-            case nil: false
+            case .capped, nil: false
             }
         if !wasSaid {
             checkers.fail("\(text) was suppressed, \(reason?.rawValue ?? "without a reason"), and nobody said so")

@@ -284,7 +284,9 @@ extension Simulation {
             let process = Process(member: transaction.producer)
             if transaction.commits { check(transaction, of: process.kind) }
             for place in transaction.places {
-                schedule(.marker(transaction: index, place), after: self[process][.marker].between(0, 15))
+                let isLate = self[process][.lateMarker].happens(scenario.lateMarkers)
+                let delay = isLate ? self[process][.lateMarker].between(100, 8_000) : 0
+                schedule(.marker(transaction: index, place), after: delay + self[process][.marker].between(0, 15))
             }
             if !transaction.offsets.isEmpty {
                 schedule(.marker(transaction: index, nil), after: self[process][.marker].between(0, 15))

@@ -13,6 +13,7 @@ import HeraldTime
 /// | `Simulation+Campaigns.swift` | paused, resumed and cancelled campaigns, and their topic |
 /// | `Simulation+LastWords.swift` | users that opt out, and recalls |
 /// | `SimulatedWords.swift` | a worker's table of them, and what it has applied |
+/// | `SimulatedCaps.swift` | a worker's reading of caps, and what they may count |
 /// | `SimulatedControls.swift` | a worker's machine that follows that topic, and its world |
 /// | `Simulation+Jobs.swift` | followers of a hub, and their faults |
 /// | `Simulation+Replays.swift` | operators that replay dead letters, and the jobs' faults |

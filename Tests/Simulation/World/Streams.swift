@@ -11,7 +11,7 @@ package enum Stream: Int, CaseIterable {
 
     // Faults of single requests and records.
     case lostMessage, lostAcknowledgement, abortableError, fatalError, outOfStep, forgottenEnd, lateRequest
-    case hiddenFence, refusedRecord, fullQueue, unknownLimit, batch
+    case hiddenFence, lateMarker, refusedRecord, fullQueue, unknownLimit, batch
 
     // Durations, and the order of the broker's looks.
     case travel, answer, rebalance, unassignment, producer, callTimeout, retry, expiry, marker, take, unforwarded
@@ -20,7 +20,7 @@ package enum Stream: Int, CaseIterable {
     case damage, burst, event, eventSize, invalidEvent, content, campaignOfEvent, openTransaction, twin, gap
 
     // What users and operators say, and of what events.
-    case lastWord, lastWordNews, eventClass, source, zone
+    case lastWord, lastWordNews, eventClass, source, zone, caps
 
     // Campaigns, and the backend.
     case campaign, campaignNews, campaignsTopic, weather, credentials, backend, connection

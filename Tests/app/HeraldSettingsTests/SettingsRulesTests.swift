@@ -1,3 +1,4 @@
+import HeraldEvents
 import HeraldSettings
 import Testing
 
@@ -19,6 +20,21 @@ struct SettingsRulesTests {
             ("retry: {maxElapsed: 8d}", "retry.maxElapsed: topics.retention is shorter than retry.maxElapsed"),
             ("preferences: {enabled: true}", "preferences.enabled: needs topics.classes, because what is promotional"),
             ("topics: {classes: {bulk: promotional}}", "\"bulk\" is none of topics.requests; allowed: notifications"),
+            ("preferences: {caps: [3/24h]}", "preferences.caps: needs preferences.enabled"),
+            ("preferences: {caps: [{limit: 3}]}", "preferences.caps[0]: has no per; allowed: "),
+            ("preferences: {caps: [{limit: 0, per: 1h}]}", "preferences.caps[0].limit: \"0\" is out of range"),
+            ("preferences: {caps: [{limit: 1, per: 10s}]}", "preferences.caps[0].per: \"10s\" is out of range"),
+            (
+                "preferences: {caps: [{class: transactional, limit: 1, per: 1h}]}",
+                "preferences.caps[0].class: has to be promotional: transactional events are never capped"
+            ),
+            ("preferences: {caps: [{limit: 1, per: 1h, each: day}]}", "preferences.caps[0].each: unknown key"),
+            (
+                "preferences: {caps: [1/1h, {source: '*', limit: 1, per: 1h}]}",
+                "preferences.caps[1]: is the same as [0]"
+            ),
+            ("preferences: {caps: [0/1h]}", "preferences.caps[0]: is no cap; allowed: "),
+            ("topics: {caps: notifications}", "topics.caps and topics.requests both name"),
             ("topics: {recalls: notifications}", "topics.recalls and topics.requests both name"),
             ("backend: {aliases: {fcm: firebase}}", "which backend.pushServices lacks; allowed: apns, gcm, wns"),
             ("backend: {aliases: {gcm: apns}}", "is one of backend.pushServices, so it cannot be an alias"),
@@ -43,6 +59,16 @@ struct SettingsRulesTests {
     func classes() {
         #expect(mistakes("{preferences: {enabled: true}, topics: {classes: {}}}") == [])
         #expect(mistakes("{topics: {classes: {notifications.bulk: promotional}}}") == [])
+    }
+
+    @Test("Caps are maps or short texts, of all sources or one")
+    func caps() {
+        #expect(
+            mistakes(
+                "{preferences: {enabled: true, caps: [{class: promotional, source: shop, limit: 1, per: 7d}, 3/24h]}, "
+                    + "topics: {classes: {}}}") == [])
+        #expect(CapRule("3/24h")?.text == "3/24h")
+        for text in ["", "3", "3/", "/1h", "101/1h", "3/30s", "3/32d", "3/1h/2"] { #expect(CapRule(text) == nil) }
     }
 
     @Test("A setting that is invalid by itself breaks no rule on top")

@@ -83,6 +83,21 @@ struct TopicPlanTests {
         #expect(TopicPlan(wishes, existing: existing).isFulfilled)
     }
 
+    @Test("Caps want a topic with a partition for each home, and equally many partitions of all that is consumed")
+    func caps() {
+        var wishes = Self.wishes()
+        wishes.caps = [CapRule(limit: 3, per: .hours(24)), CapRule(source: "shop", limit: 1, per: .days(7))]
+        let plan = TopicPlan(wishes, existing: Self.existing("notifications", partitions: 12))
+        let topic = plan.newTopics.first { $0.name == "notifications.caps" }
+        #expect(topic?.partitions == 12)
+        #expect(topic?.configuration["cleanup.policy"] == "compact,delete")
+        #expect(topic?.configuration["retention.ms"] == String(14 * 86_400_000))
+        let grown = plan.steps.filter { $0.property == .partitions && $0.action == .change }
+        #expect(grown.contains { $0.topic == "notifications.bulk" && $0.wanted == "12" })
+        #expect(grown.contains { $0.topic.hasPrefix("notifications.retry.") })
+        #expect(!grown.contains { $0.topic == "notifications.results" })
+    }
+
     @Test("Topics that match the wishes need no change")
     func fulfilled() {
         let plan = TopicPlan(Self.wishes(), existing: Self.existing())

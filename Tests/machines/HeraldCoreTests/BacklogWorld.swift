@@ -173,6 +173,7 @@ struct BacklogWorld: ~Copyable {
             guard final == .delivered else { break }
             delivered += 1
             deliveredTo[record.service, default: 0] += 1
+        case .caps: break
         case .copy(let copy):
             guard case .retry(let delay, _, let reason) = copy.destination else {
                 dead += 1

@@ -324,6 +324,7 @@ final class EngineHarness {
             let place = names.isEmpty ? "-" : names
             switch production.content {
             case .result(let final, _): return "result \(place) \(final.outcome.rawValue)"
+            case .caps(let partition): return "caps \(partition)"
             case .copy(let copy):
                 switch copy.destination {
                 case .retry(let delay, _, let reason):
@@ -335,14 +336,19 @@ final class EngineHarness {
         }
     }
 
-    /// The value of a produced result, as text.
-    func result(at index: Int) -> String {
+    /// The value of a produced result, or of a record of caps, as text.
+    func result(at index: Int) -> String { String(decoding: output(at: index).value, as: UTF8.self) }
+
+    /// The key of a produced record of caps, as text.
+    func key(at index: Int) -> String { String(decoding: output(at: index).key, as: UTF8.self) }
+
+    private func output(at index: Int) -> OutputRecord {
         let production = produced[index].production
-        guard let record = records[production.slot.index] else { return "" }
         var output = OutputRecord()
+        guard let record = records[production.slot.index] else { return output }
         engine.write(
             production, keyByteCount: 0, value: record.value.span.bytes, headers: record.headers, into: &output)
-        return String(decoding: output.value, as: UTF8.self)
+        return output
     }
 
     /// The headers of a produced record, as text.

@@ -52,6 +52,48 @@ struct LaneAssignmentTests {
         #expect(fixture.turn() == ["find starts of [notifications/0] for assignment 1 after 1000"])
     }
 
+    @Test("With caps the home partitions are read, and only records of this assignment count")
+    func caps() {
+        let word = LastWord(hashSeed: 0, pushServices: .standard, maxLag: .days(1))
+        word.noteCurrent(asOf: MonotonicTime(nanoseconds: 0))
+        let fixture = LaneFixture {
+            $0.lastWord = word
+            $0.classes = [.promotional]
+            $0.caps = [CapRule(limit: 1, per: .hours(1))]
+        }
+        fixture.io.rebalances.append(.assign([partition]))
+        fixture.turn()
+        fixture.answerAssignment(1)
+        #expect(fixture.turn().contains("read caps of [0] for assignment 1"))
+        func deliver(_ user: String, at offset: Int64) -> Bool {
+            fixture.io.queues[0].append(ScriptedRecord(LaneFixture.topic, at: offset, user: user))
+            let isCalled = fixture.turn().contains { $0.hasPrefix("call") }
+            fixture.answer(200)
+            return isCalled
+        }
+        let at = RFC3339.text(fixture.io.now.wall)
+        let value = Array(#"{"delivered":[{"at":"\#(at)","event":"1"}]}"#.utf8)
+        fixture.io.messages.append(.capsRead(assignment: 0, [0]))
+        #expect(!deliver("ann", at: 0))
+        fixture.io.messages.append(
+            .caps(assignment: 1, [CapMessage(partition: 0, key: Array("ann".utf8), value: value)]))
+        fixture.io.messages.append(
+            .caps(assignment: 0, [CapMessage(partition: 0, key: Array("bob".utf8), value: value)]))
+        fixture.io.messages.append(
+            .caps(
+                assignment: 1,
+                [
+                    CapMessage(partition: 0, key: Array("eve".utf8), value: [1]),
+                    CapMessage(partition: 0, key: nil, value: value),
+                ]))
+        fixture.io.messages.append(.capsRead(assignment: 1, [0]))
+        fixture.turn()
+        #expect(!deliver("ann", at: 1))
+        #expect(deliver("bob", at: 2) && deliver("eve", at: 3))
+        #expect(fixture.turn().contains { $0.hasPrefix("produce caps of 0, key eve") })
+        #expect(fixture.lane.engine.capsSize.users == 3)
+    }
+
     @Test("Partitions revoked before that are given back at once, and a late answer is ignored")
     func revokedBefore() {
         let fixture = LaneFixture()

@@ -128,6 +128,8 @@ final class ScriptedIO: LaneIO {
     func pause(_ partition: TopicPartition) { note("pause \(partition)") }
     func resume(_ partition: TopicPartition) { note("resume \(partition)") }
 
+    func readCaps(of homes: [Int32], assignment: Int) { note("read caps of \(homes) for assignment \(assignment)") }
+
     func findRange(of partition: TopicPartition, _ question: RangeQuestion, after pause: Milliseconds) {
         let later = pause == .zero ? "" : ", after \(pause.count)"
         note("find range of \(partition), reading \(question.reading), offset \(question.wanted)\(later)")
@@ -170,6 +172,7 @@ final class ScriptedIO: LaneIO {
             switch production.content {
             case .result: "result"
             case .copy(let copy): if case .retry = copy.destination { "retry" } else { "deadLetter" }
+            case .caps(let partition): "caps of \(partition)"
             }
         note("produce \(kind), key \(text(key)), headers \(names.sorted())")
         return produceAnswers.isEmpty ? .accepted : produceAnswers.removeFirst()

@@ -74,7 +74,7 @@ struct SettingsRules {
         for setting in [
             table.topics.results, table.topics.deadLetter, table.topics.campaigns, table.topics.state,
             table.topics.audit, table.topics.feedback, table.topics.preferences, table.topics.recalls,
-            table.topics.retry,
+            table.topics.caps, table.topics.retry,
         ] {
             if let name = values.valid(setting) { topics.append((setting, name)) }
         }
@@ -106,6 +106,9 @@ struct SettingsRules {
                 let allowed = requests.map(\.name).joined(separator: ", ")
                 refuse(table.topics.classes, "\"\(name)\" is none of topics.requests; allowed: \(allowed)")
             }
+        }
+        if values.valid(table.preferences.caps)?.isEmpty == false, values.valid(table.preferences.enabled) == false {
+            refuse(table.preferences.caps, "needs preferences.enabled, because it counts promotional events")
         }
         guard values.valid(table.preferences.enabled) == true, isComplete else { return }
         if values.valid(table.retry.delays)?.isEmpty == true {

@@ -197,6 +197,7 @@ enum SandboxCommand: HeraldCommand {
             names += [
                 .init("preferences", .string(topics.preferences)), .init("recalls", .string(topics.recalls)),
             ]
+            if !settings.preferences.caps.isEmpty { names.append(.init("caps", .string(topics.caps))) }
         }
         let members: [JSONValue.Member] = [
             .init("bootstrapServers", .string(broker)), .init("backendURL", .string(backend)),

@@ -19,7 +19,7 @@ extension Settings {
             partitions: topics.partitions, replication: topics.replicationFactor == 0 ? nil : topics.replicationFactor,
             retention: Milliseconds(topics.retention), maxElapsed: Milliseconds(retry.maxElapsed),
             eventBytes: limits.eventBytes, wantsFeedback: target.wantsFeedback,
-            wantsPreferences: preferences.enabled)
+            wantsPreferences: preferences.enabled, caps: preferences.caps)
     }
 
     /// The follower's group: its offsets must not be mixed up with those of the workers.

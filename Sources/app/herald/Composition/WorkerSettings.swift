@@ -22,6 +22,7 @@ extension Settings {
         names.audit = topics.audit
         names.preferences = topics.preferences
         names.recalls = topics.recalls
+        names.caps = topics.caps
         return names
     }
 
@@ -93,12 +94,17 @@ extension Settings {
         let (services, maxLag) = (try pushServices(), Milliseconds(preferences.maxLag))
         let kept = try keptNames()
         let keptName = kept.map { names -> @Sendable (RawSpan) -> [UInt8] in { names.key(of: $0) } }
-        return LastWordConfiguration(
+        var configuration = LastWordConfiguration(
             table: LastWord(
                 hashSeed: seed, pushServices: services, maxLag: maxLag, rules: try quietRules(), keptName: keptName),
             maxLag: maxLag,
             pushServices: services, preferencesTopic: topics.preferences, recallsTopic: topics.recalls,
             readerProperties: KafkaClientSettings.wordReader(self))
+        if !preferences.caps.isEmpty {
+            configuration.caps = CapConfiguration(
+                topic: topics.caps, readerProperties: KafkaClientSettings.wordReader(self))
+        }
+        return configuration
     }
 
     /// Checks what a worker reads at its start to obey users' words.
@@ -183,6 +189,7 @@ extension Settings {
         engine.carriedContent = backend.pushServices.map(target.carries(to:))
         engine.hashSeed = seed
         engine.lastWord = lastWord
+        engine.caps = preferences.caps
         engine.classes = topics.requests.map { topics.classes[$0.name] ?? .transactional }
         return engine
     }

@@ -22,6 +22,8 @@ public enum SuppressionReason: String, CaseIterable, Sendable {
     case recalled
     /// Its `expiresAt` comes before the end of its user's quiet hours.
     case quietExpired = "quiet-expired"
+    /// Its user had as many promotional notifications as `preferences.caps` allows.
+    case capped
 }
 
 // What follows from an outcome, decided once; code that counts, shows or judges outcomes asks here.

@@ -126,6 +126,24 @@ extension WaitReason {
             "is promotional, and waits because its user's preferences are \(known); it looks again at \(text(until))")
     }
 
+    /// It is promotional, what caps count of its user's home partition is being read since that moment, and there is no
+    /// retry topic to wait in: it looks again at this moment.
+    public static func capsBehind(partition: Int32, since: WallTime, until: WallTime) -> Self {
+        Self(
+            .preferencesBehind, since: since, until: until,
+            "is promotional, and waits because the caps of partition \(partition) are being read since "
+                + "\(text(since)); it looks again at \(text(until))")
+    }
+
+    /// It may be one more than caps allow, which a call under way for another event of its user decides: it looks again
+    /// at this moment.
+    public static func capOpen(until: WallTime) -> Self {
+        Self(
+            .preferencesBehind, until: until,
+            "is promotional, and waits for a call for another event of its user, which may be the last that caps allow; "
+                + "it looks again at \(text(until))")
+    }
+
     /// It was refused (401, 403), and the credentials are being renewed.
     public static let credentialsRenewal = Self(
         .credentialsRenewal, "was refused, and waits until the credentials are renewed")

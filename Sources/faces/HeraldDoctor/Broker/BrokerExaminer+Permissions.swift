@@ -11,7 +11,7 @@ extension BrokerExaminer {
         let read = topics.filter {
             names.requests.contains($0.name) || isRetry($0.name)
                 || [names.results, names.deadLetter, names.campaigns, names.state].contains($0.name)
-                || isOfWords($0.name)
+                || isOfWords($0.name) || $0.name == names.caps
         }
         let partitions = read.compactMap { topic in Self.servedPartition(of: topic) }
         let answers: [String: KafkaError?]
@@ -39,7 +39,7 @@ extension BrokerExaminer {
                         (isForbidden ? "not allowed" : error.wordsInFull)
                             + (isNeeded
                                 ? ""
-                                : isOfWords(partition.topic)
+                                : isOfWords(partition.topic) || partition.topic == names.caps
                                     ? Self.wordsPurpose
                                     : " (herald publish --wait, dlq, campaign, feedback and offsets need it)"),
                         fix: "\(KafkaPermission(.read, on: .topic(partition.topic)))")

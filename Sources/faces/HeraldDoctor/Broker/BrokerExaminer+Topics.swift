@@ -31,7 +31,7 @@ extension BrokerExaminer {
         if verdict(of: topic) == .failed { return "" }
         let names = plan.topics.names
         if topic == names.feedback { return Self.followerPurpose }
-        return isOfWords(topic) ? Self.wordsPurpose : " (herald dlq and campaign need it)"
+        return isOfWords(topic) || topic == names.caps ? Self.wordsPurpose : " (herald dlq and campaign need it)"
     }
 
     /// Whether users' opt-outs or recalls are there, which workers with `preferences.enabled` read.

@@ -17,10 +17,13 @@ package struct TopicWishes: Sendable, Equatable {
     package var wantsFeedback: Bool
     /// Whether the topics of opt-outs and recalls are needed.
     package var wantsPreferences: Bool
+    /// The rules for which the topic of caps is needed.
+    package var caps: [CapRule]
 
     package init(
         names: Topics, retryDelays: [DelayName], partitions: Int, replication: Int?, retention: Milliseconds,
-        maxElapsed: Milliseconds, eventBytes: Int, wantsFeedback: Bool = false, wantsPreferences: Bool = false
+        maxElapsed: Milliseconds, eventBytes: Int, wantsFeedback: Bool = false, wantsPreferences: Bool = false,
+        caps: [CapRule] = []
     ) {
         self.names = names
         self.retryDelays = retryDelays
@@ -31,13 +34,14 @@ package struct TopicWishes: Sendable, Equatable {
         self.eventBytes = eventBytes
         self.wantsFeedback = wantsFeedback
         self.wantsPreferences = wantsPreferences
+        self.caps = caps
     }
 
     /// The names of all topics, in the order in which events pass them.
     package var topicNames: [String] {
         names.requests + [names.results] + retryDelays.map(names.retryTopic)
             + [names.deadLetter, names.campaigns, names.state, names.audit] + (wantsFeedback ? [names.feedback] : [])
-            + (wantsPreferences ? [names.preferences, names.recalls] : [])
+            + (wantsPreferences ? [names.preferences, names.recalls] : []) + (caps.isEmpty ? [] : [names.caps])
     }
 
     /// What every topic must be, given those that there are.
@@ -47,15 +51,17 @@ package struct TopicWishes: Sendable, Equatable {
             max(existing[name]?.number(.maxMessageBytes).map(Int.init(clamping:)) ?? newRequestBytes, eventRecordBytes)
         }
         let failureBytes = max(requestBytes.max() ?? 0, eventRecordBytes) + DeliveryHeaders.maximumByteCount
+        // A user's caps are counted by the number of a partition, whichever topic it is of.
+        let consumedPartitions = caps.isEmpty ? partitions : max(partitions, largest)
         var topics = (names.requests + [names.results]).map { name in
             WantedTopic(
-                name: name, partitions: partitions, retention: retention,
+                name: name, partitions: name == names.results ? partitions : consumedPartitions, retention: retention,
                 messageBytes: eventRecordBytes, newMessageBytes: newRequestBytes,
                 isUncompressed: names.requests.contains(name))
         }
         topics += retryDelays.map { delay in
             WantedTopic(
-                name: names.retryTopic(delay), partitions: partitions,
+                name: names.retryTopic(delay), partitions: consumedPartitions,
                 // What waits longest comes at the end of the time for retries, and must not be deleted before it is due.
                 retention: max(retention, maxElapsed + delay.length), messageBytes: failureBytes,
                 newMessageBytes: failureBytes)
@@ -79,6 +85,14 @@ package struct TopicWishes: Sendable, Equatable {
             // As long as an event can be called: it waits in its topic, then for its retries, then as a dead letter.
             small(names.recalls, 1, retention + maxElapsed + retention, .compactAndDelete)
         }
+        if let longest = caps.map(\.per).max() {
+            // A partition for each home. Who got nothing for so long is not read for ever.
+            topics.append(
+                WantedTopic(
+                    name: names.caps, partitions: consumedPartitions, retention: max(2 * longest, .days(1)),
+                    messageBytes: capBytes, newMessageBytes: max(Self.standardMessageBytes, capBytes),
+                    cleanup: .compactAndDelete))
+        }
         return topics
     }
 
@@ -94,6 +108,11 @@ package struct TopicWishes: Sendable, Equatable {
     private static let headerRoomBytes = 18_432
 
     private static let standardMessageBytes = 1_048_588
+
+    /// The largest record of caps: a user with all that each rule keeps.
+    private var capBytes: Int {
+        caps.reduce(Self.headerRoomBytes) { $0 + $1.limit * (80 + 6 * ($1.source?.utf8.count ?? 0)) }
+    }
 
     /// What a topic must take so that the largest event fits.
     private var eventRecordBytes: Int { eventBytes + Self.headerRoomBytes }

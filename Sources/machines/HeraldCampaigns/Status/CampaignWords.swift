@@ -171,6 +171,7 @@ package enum CampaignWords {
             case .optedOut: "\(self.number(number)) because their user opted out"
             case .recalled: "\(self.number(number)) recalled"
             case .quietExpired: "\(self.number(number)) because they would have expired in their user's quiet hours"
+            case .capped: "\(self.number(number)) because their user had as many as preferences.caps allows"
             }
         }
         return parts.isEmpty ? nil : parts.joined(separator: ", ")

@@ -69,6 +69,7 @@ extension Engine {
         let mayHang = calls.hangInNumber && mayHang(slot, index, now: now)
         if mayHang, postpones(slot, Int(token.service), now: now) { return false }
         events.beginCall(token, sequence: calls.begin(token, now: now.monotonic), now: now.wall)
+        if caps.isOn { noteCapCall(slot) }
         if mayHang {
             events.noteSuspect(index)
             calls.noteSuspect()
@@ -101,6 +102,7 @@ extension Engine {
         noteHanging(slot, result, now: now)
         counters.count(CallEnd(result), service: service)
         events.endCall(token, result)
+        if caps.isOn { noteCapAnswer(slot, isDelivered: result.verdict == .delivered, now: now) }
         let isProbe = health.isProbe(token)
         if isProbe { judgeProbe(slot, service, result, now: now) }
         let isHoldProbe = health.holds.isProbe(token)

@@ -41,6 +41,10 @@ extension Engine {
                     slot: events.id(of: slot), content: .copy(copy), attempts: attempts, status: state.status,
                     decidedAt: state.decidedAt))
         }
+        if isCapped(slot), event.contains(where: { events.services[events.place(slot, $0)].verdict == .delivered }) {
+            productions.add(
+                Production(slot: events.id(of: slot), content: .caps(partition: home(of: slot)), decidedAt: now.wall))
+        }
         send(slot, now: now)
     }
 

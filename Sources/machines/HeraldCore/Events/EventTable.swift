@@ -254,6 +254,12 @@ extension EventTable {
         slots[place].zone = .unnamed
     }
 
+    /// Notes by what caps count the event.
+    mutating func setCap(_ slot: Int32, event: UInt64, source: UInt8) {
+        slots[Int(slot)].capEvent = event
+        slots[Int(slot)].capSource = source
+    }
+
     /// Notes the zone that the event names.
     mutating func setZone(_ slot: Int32, _ zone: QuietWindow.Zone) { slots[Int(slot)].zone = zone }
 

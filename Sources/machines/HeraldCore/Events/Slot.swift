@@ -97,6 +97,10 @@ public struct Slot: Sendable {
     var zone = QuietWindow.Zone.unnamed
     /// The time after the end of its user's quiet hours after which it leaves.
     var quietShift = Milliseconds.zero
+    /// Its identity to caps, the same in each process; for a promotional event alone.
+    var capEvent: UInt64 = 0
+    /// The place of its source among those that caps name.
+    var capSource = Caps.otherSource
     /// Why its user's quiet hours held nothing.
     var quietIgnored: QuietIgnored?
     /// The bytes that it holds in memory: the record's key, value and headers, and the event's scratch buffer.

@@ -20,6 +20,7 @@ extension Engine {
         partitions.assign(
             assigned, of: topics, in: cluster, reading: reading, hashSeed: configuration.hashSeed, actions: &actions)
         let weights = sources.assign(partitions, requestTopics)
+        caps.assign(Set(assigned.map(\.number)), now: now.wall)
         hangingUsers.forgetDeferrals()
         userBackpressure.removeAll()
         dispatcher.assigned(width: events.width, weights: weights)
@@ -192,6 +193,7 @@ extension Engine {
         partitions.removeAll()
         sources.removeAll()
         duplicates.removeAll()
+        caps.removeAll()
         lifecycle.unassigned()
     }
 

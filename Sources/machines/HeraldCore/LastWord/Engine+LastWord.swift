@@ -31,6 +31,7 @@ extension Engine {
             )
         }
         events.setLastWord(slot, identity: identity, kept: kept, eventClass, quietShift: shift)
+        if isCapped(slot) { noteCap(slot, value: value) }
         if hasZone { noteZone(slot, lastWord, value: value) }
     }
 
@@ -39,7 +40,8 @@ extension Engine {
         events.setZone(slot, lastWord.rules.zone(named: name))
     }
 
-    /// Ends the next call by the user's word or a recall, or holds it while it is not known what the user has said last.
+    /// Ends the next call by the user's word, a recall or a cap, or holds it while it is not known what the user has said
+    /// last, or got.
     ///
     /// False when it may begin.
     @inline(__always)
@@ -64,8 +66,8 @@ extension Engine {
             suspend(slot, service, since: lastWord.knownUntil(now) ?? now.wall, .preferences, now: now)
             return true
         }
-        guard case .quiet(let window)? = said else { return false }
-        return rests(slot, service, window, by: lastWord, now: now)
+        if case .quiet(let window)? = said, rests(slot, service, window, by: lastWord, now: now) { return true }
+        return stopsForCaps(slot, service, now: now)
     }
 
     /// Has a call wait for the end of its user's quiet hours, or ends it when it would expire before.
@@ -98,6 +100,15 @@ extension Engine {
         events[slot].eventClass == .promotional && configuration.lastWord?.isBehind(now: now.monotonic) ?? false
     }
 
+    /// Appends what is not known, so that an event is held.
+    func appendHold(of slot: Int32, to detail: inout [UInt8]) {
+        let home = home(of: slot)
+        detail.append(
+            contentsOf: caps.isOn && !caps.isRead(home)
+                ? "the caps of partition \(home) are being read".utf8
+                : "the users' latest preferences are not known".utf8)
+    }
+
     /// Appends why an event was suppressed for a push service, which the service's verdict tells.
     func appendSuppression(
         of slot: borrowing Slot, at index: Int32, to service: Int, value: RawSpan, _ detail: inout [UInt8]
@@ -123,6 +134,7 @@ extension Engine {
             if !saying.isEmpty { detail.append(contentsOf: " by \(saying)".utf8) }
         case .quietExpired(let end):
             detail.append(contentsOf: "it expires before the end of the user's quiet hours, \(RFC3339.text(end))".utf8)
+        case .capped(let rule, let next): detail.append(contentsOf: caps.rules[rule].words(next: next).utf8)
         }
     }
 }

@@ -1,7 +1,7 @@
 import HeraldEvents
 import HeraldTime
 
-/// Why an event is not called: by the user's word, or by a recall.
+/// Why an event is not called: by the user's word, a recall, or a cap.
 enum Suppression: Sendable, Equatable {
     /// What the user has opted out of.
     enum OptedOut: Sendable, Equatable {
@@ -15,6 +15,8 @@ enum Suppression: Sendable, Equatable {
     case recalled(UInt32)
     /// The event expires before the user's quiet hours end, which is then.
     case quietExpired(WallTime)
+    /// This rule of caps is used up until that moment.
+    case capped(rule: Int, next: WallTime)
 
     /// The word for it in the result.
     var reason: SuppressionReason {
@@ -22,6 +24,7 @@ enum Suppression: Sendable, Equatable {
         case .optedOut: .optedOut
         case .recalled: .recalled
         case .quietExpired: .quietExpired
+        case .capped: .capped
         }
     }
 }

@@ -252,16 +252,21 @@ extension Engine {
 
     /// The place of a record's topic among the written ones.
     private func place(of production: Production) -> Int {
-        guard case .copy(let copy) = production.content else { return 0 }
-        guard case .retry(let delay, _, _) = copy.destination else { return 1 }
-        return 2 + delay
+        switch production.content {
+        case .result: return 0
+        case .copy(let copy):
+            guard case .retry(let delay, _, _) = copy.destination else { return 1 }
+            return 3 + delay
+        case .caps: return 2
+        }
     }
 
     private func topic(at place: Int) -> String {
         switch place {
         case 0: configuration.topics.results
         case 1: configuration.topics.deadLetter
-        default: configuration.topics.retryTopic(configuration.retryDelays[place - 2])
+        case 2: configuration.topics.caps
+        default: configuration.topics.retryTopic(configuration.retryDelays[place - 3])
         }
     }
 

@@ -1,10 +1,12 @@
 public import HeraldEvents
 import HeraldTime
 
-/// The parts of a record that Herald writes; its key, and the value of all but results, are the original's.
+/// The parts of a record that Herald writes; its key, and the value of a retry or dead letter, are the original's.
 public struct OutputRecord: Sendable {
-    /// A result's value.
+    /// A result's value, or that of a record of caps.
     public var value: [UInt8] = []
+    /// The key of a record of caps.
+    public var key: [UInt8] = []
     /// A retry's or dead letter's headers.
     public var headers = HeaderList()
     /// Whether the original's key and value are omitted.
@@ -18,6 +20,7 @@ public struct OutputRecord: Sendable {
     /// Forgets everything but the memory.
     public mutating func removeAll() {
         value.removeAll(keepingCapacity: true)
+        key.removeAll(keepingCapacity: true)
         headers.removeAll(keepingCapacity: true)
         omissions = []
     }
@@ -40,6 +43,7 @@ extension Engine {
     public func topic(of production: Production) -> String {
         switch production.content {
         case .result: return configuration.topics.results
+        case .caps: return configuration.topics.caps
         case .copy(let copy):
             guard case .retry(let delay, _, _) = copy.destination else { return configuration.topics.deadLetter }
             return configuration.topics.retryTopic(configuration.retryDelays[delay])
@@ -68,6 +72,7 @@ extension Engine {
             }
             writeResult(
                 final, service: service, production, value: value, diagnostics: output.diagnostics, to: &output.value)
+        case .caps: writeCaps(of: production.slot.index, value: value, into: &output)
         case .copy(let copy):
             output.diagnostics.removeAll()
             withSlot(production.slot.index) { slot in
@@ -200,7 +205,7 @@ extension Engine {
                 switch reason {
                 case .paused: detail.append(contentsOf: "the campaign is paused".utf8)
                 case .quietHours: detail.append(contentsOf: "the user's quiet hours".utf8)
-                case .preferences: detail.append(contentsOf: "the users' latest preferences are not known".utf8)
+                case .preferences: appendHold(of: production.slot.index, to: &detail)
                 case .transient, .throttled, .notBefore, .blocked, .held, nil: break
                 }
             }

@@ -9,6 +9,8 @@ public struct Production: Sendable, Equatable {
         case result(FinalOutcome, service: Int?)
         /// The event itself continues.
         case copy(EventCopy)
+        /// What was delivered to its user, in this partition of the caps topic.
+        case caps(partition: Int32)
     }
 
     /// The event.
@@ -27,6 +29,7 @@ public struct Production: Sendable, Equatable {
         switch content {
         case .result(_, let service): service.map { PushServiceSet(index: $0) } ?? PushServiceSet()
         case .copy(let copy): copy.services
+        case .caps: PushServiceSet()
         }
     }
 
@@ -34,7 +37,7 @@ public struct Production: Sendable, Equatable {
     var deadLetterReason: DeadLetterReason? {
         switch content {
         case .result(.deadLettered(let reason), _): reason
-        case .result: nil
+        case .result, .caps: nil
         case .copy(let copy): if case .deadLetter(let reason) = copy.destination { reason } else { nil }
         }
     }

@@ -33,6 +33,7 @@ extension Engine {
     /// They hold up their partition's watermark and the events of their user, and with those the memory of all.
     mutating func sweep(now: Moment) {
         duplicates.evict(now: now.wall)
+        if caps.isOn { caps.sweep(now: now.wall) }
         resumeFullPartitions()
         for partition in partitions.indices where partitions.waitsForExpected(partition) {
             actions.append(.rewind(partition: partition))

@@ -42,7 +42,7 @@ package struct ForeignTopic: Sendable, Equatable {
     private static func isInternal(_ topic: String, _ own: Topics) -> Bool {
         [
             own.results, own.feedback, own.deadLetter, own.campaigns, own.state, own.audit, own.preferences,
-            own.recalls,
+            own.recalls, own.caps,
         ].contains(topic)
             || own.delay(ofTopic: topic) != nil
     }

@@ -34,6 +34,7 @@ final class LaneClients: LaneIO {
     let snapshot: LaneSnapshot
     let troubles: TroubleLog
     let campaigns: CampaignWatch
+    let caps: CapReader?
     /// The queue of blocking questions.
     let helper: DispatchQueue
     let transactionQueue: DispatchQueue
@@ -64,11 +65,12 @@ final class LaneClients: LaneIO {
     /// Makes the clients, on the lane's own thread.
     init(
         configuration: LaneConfiguration, mailbox: Mailbox, credentials: CredentialSource,
-        campaigns: CampaignWatch, snapshot: LaneSnapshot, troubles: TroubleLog, logger: Logger
+        campaigns: CampaignWatch, caps: CapReader?, snapshot: LaneSnapshot, troubles: TroubleLog, logger: Logger
     ) throws {
         self.configuration = configuration
         self.mailbox = mailbox
         self.campaigns = campaigns
+        self.caps = caps
         self.snapshot = snapshot
         self.troubles = troubles
         self.logger = logger
@@ -138,6 +140,10 @@ final class LaneClients: LaneIO {
         }
         calls.tick(now)
         return events
+    }
+
+    func readCaps(of homes: [Int32], assignment: Int) {
+        caps?.read(homes, lane: configuration.number, assignment: assignment, into: mailbox)
     }
 
     // MARK: People

@@ -29,6 +29,9 @@ final class Mailbox: Sendable {
         wakeup.signal()
     }
 
+    /// How many letters lie there; from any thread.
+    var count: Int { letters.withLock { $0.count } }
+
     /// Takes all letters, on the lane's thread.
     func drain() -> [Letter] {
         wakeup.drain()

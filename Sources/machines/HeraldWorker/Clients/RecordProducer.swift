@@ -17,6 +17,8 @@ final class RecordProducer: @unchecked Sendable {
     let client: Producer
     @exclusivity(unchecked) private var results: Target
     private var deadLetters: Target
+    /// `nil` without caps.
+    private var caps: Target?
     /// The retry topics, in the order of `retry.delays`.
     private var retries: [Target]
     /// Whether batches are compressed and may be smaller than they look: then the brokers judge.
@@ -30,6 +32,9 @@ final class RecordProducer: @unchecked Sendable {
         }
         results = Target(topic: try client.topic(configuration.engine.topics.results), limit: .max)
         deadLetters = Target(topic: try client.topic(configuration.engine.topics.deadLetter), limit: .max)
+        if !configuration.engine.caps.isEmpty {
+            caps = Target(topic: try client.topic(configuration.engine.topics.caps), limit: .max)
+        }
         var retries: [Target] = []
         for delay in configuration.engine.retryDelays {
             retries.append(Target(topic: try client.topic(configuration.engine.topics.retryTopic(delay)), limit: .max))
@@ -43,6 +48,7 @@ final class RecordProducer: @unchecked Sendable {
         guard !isCompressed else { return }
         results.limit = limits.limit(of: results.topic.name)
         deadLetters.limit = limits.limit(of: deadLetters.topic.name)
+        if let topic = caps?.topic { caps?.limit = limits.limit(of: topic.name) }
         for index in retries.indices { retries[index].limit = limits.limit(of: retries[index].topic.name) }
     }
 
@@ -52,12 +58,16 @@ final class RecordProducer: @unchecked Sendable {
     func produce(
         _ production: Production, key: RawSpan?, value: RawSpan?, headers: HeaderList?, token: UInt64
     ) -> ProduceAnswer {
-        let target = target(of: production)
+        guard let target = target(of: production) else {
+            return .refused(KafkaError(code: KafkaError.Code.unknownTopic))
+        }
         let size = RecordSize.alone(
             keyByteCount: key?.byteCount, valueByteCount: value?.byteCount, headers: headers)
         guard size <= target.limit else { return .doesNotFit }
         guard let headers else {
-            return Self.answer(client.produce(topic: target.topic, key: key, value: value, token: token))
+            let partition: Int32? = if case .caps(let partition) = production.content { partition } else { nil }
+            return Self.answer(
+                client.produce(topic: target.topic, partition: partition, key: key, value: value, token: token))
         }
         let list = ProducerHeaders(capacity: headers.count)
         for index in 0..<headers.count {
@@ -67,11 +77,15 @@ final class RecordProducer: @unchecked Sendable {
             client.produce(topic: target.topic, key: key, value: value, headers: list, token: token))
     }
 
-    private func target(of production: Production) -> Target {
-        guard case .copy(let copy) = production.content else { return results }
-        return switch copy.destination {
-        case .retry(let delay, _, _): retries[delay]
-        case .deadLetter: deadLetters
+    private func target(of production: Production) -> Target? {
+        switch production.content {
+        case .result: return results
+        case .caps: return caps
+        case .copy(let copy):
+            return switch copy.destination {
+            case .retry(let delay, _, _): retries[delay]
+            case .deadLetter: deadLetters
+            }
         }
     }
 

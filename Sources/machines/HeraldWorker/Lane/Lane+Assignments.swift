@@ -159,6 +159,7 @@ extension Lane {
         io.openQueues(engine.sourceList.count)
         hasQueues = true
         forward()
+        askForCaps()
         logger.info("partitions assigned", ["count": .int(assigned.count)])
     }
 

@@ -29,13 +29,19 @@ extension Lane {
                 engine.write(
                     production, keyByteCount: key?.byteCount ?? 0, value: value, headers: headers, into: &output)
                 if let tracer { trace(tracer, producing: production, now: now) }
-                let key = output.omissions.contains(.key) ? nil : key
-                if case .result = production.content {
-                    let result = output.value
-                    return io.produce(id, production, key: key, value: result.span.bytes, headers: nil)
-                }
                 let value = output.omissions.contains(.value) ? nil : value
-                return io.produce(id, production, key: key, value: value, headers: output.headers)
+                switch production.content {
+                case .copy:
+                    let key = output.omissions.contains(.key) ? nil : key
+                    return io.produce(id, production, key: key, value: value, headers: output.headers)
+                case .result:
+                    let result = output.value
+                    let key = output.omissions.contains(.key) ? nil : key
+                    return io.produce(id, production, key: key, value: result.span.bytes, headers: nil)
+                case .caps:
+                    let (user, record) = (output.key, output.value)
+                    return io.produce(id, production, key: user.span.bytes, value: record.span.bytes, headers: nil)
+                }
             }
         }
         switch answer {

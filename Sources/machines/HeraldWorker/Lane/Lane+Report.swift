@@ -82,6 +82,7 @@ extension Lane {
         }
         report.oldestEvents = oldestEvents
         report.waiting = waiting
+        (report.cappedUsers, report.capBytes) = engine.capsSize
         report.refusal = topicRefusal ?? refusal
         report.refusedRecords = refusedRecords
         report.groupObstacle = groupObstacle

@@ -17,6 +17,7 @@ package import HeraldTime
 /// | `Lane+Records.swift` | taken records |
 /// | `Lane+Unreadable.swift` | unreadable batches |
 /// | `Lane+Assignments.swift` | partitions that come and go |
+/// | `Lane+Caps.swift` | what caps count, read at an assignment |
 /// | `Lane+Calls.swift` | calls of the backend |
 /// | `Lane+Producer.swift` | written records |
 /// | `Lane+Commits.swift`, `Lane+Transactions.swift` | commits and transactions |
@@ -70,6 +71,8 @@ package final class Lane<IO: LaneIO> {
     /// The batches that the consumer could not read: the question about each, and the error in its place, if any.
     var inQuestion: [TopicPartition: (question: RangeQuestion, record: IO.Record?)] = [:]
     var isSubscribed = false
+    /// Whether the log has a broken record of caps of this assignment.
+    var hasToldOfBrokenCaps = false
 
     // The producer.
     /// Whether an abort's report is still to come.
@@ -211,6 +214,8 @@ package final class Lane<IO: LaneIO> {
             case .settings(let settings): use(settings, now: now)
             case .standingStill(let partitions): askForStandstill(of: partitions)
             case .partitionCounts(let counts): engine.use(partitionCounts: counts)
+            case .caps(let assignment, let records): receiveCaps(records, for: assignment)
+            case .capsRead(let assignment, let homes): capsAreRead(homes, for: assignment)
             case .campaign(let name, let control): engine.campaign(name, is: control, now: now)
             case .question(let question): question.answer(waiting(question.query, now: now))
             case .credentialsChanged: engine.credentialsChanged(now: now)

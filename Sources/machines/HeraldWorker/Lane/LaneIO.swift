@@ -85,6 +85,9 @@ package protocol LaneIO: AnyObject {
     /// Finds out, with another client, whether a partition is readable from the wanted offset:
     /// ``LaneMessage/batch(_:_:_:)``.
     func readBatch(of partition: TopicPartition, _ question: RangeQuestion)
+    /// Reads what caps count of these home partitions: ``LaneMessage/caps(assignment:_:)``, then
+    /// ``LaneMessage/capsRead(assignment:_:)``.
+    func readCaps(of homes: [Int32], assignment: Int)
     /// The placeholder in a slot for unreadable records.
     func emptyRecord(of partition: TopicPartition, at offset: Int64) -> Record.Retained
 
@@ -96,7 +99,7 @@ package protocol LaneIO: AnyObject {
     func renewProducer() throws(KafkaError)
     /// Offers a record, of which nothing is kept when this returns.
     ///
-    /// - Parameter headers: `nil` for a result, which has none.
+    /// - Parameter headers: `nil` for a result or a record of caps, which have none.
     func produce(
         _ id: ProductionID, _ production: Production, key: RawSpan?, value: RawSpan?, headers: HeaderList?
     ) -> ProduceAnswer

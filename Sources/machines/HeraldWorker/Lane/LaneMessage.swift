@@ -19,6 +19,10 @@ package enum LaneMessage: Sendable {
     case standingStill([TopicPartition])
     /// A campaign's new control.
     case campaign(String, CampaignControl)
+    /// Records of caps that lie in home partitions of an assignment.
+    case caps(assignment: Int, [CapMessage])
+    /// These home partitions of an assignment are read.
+    case capsRead(assignment: Int, [Int32])
     /// New settings.
     case settings(LaneSettings)
     /// The request topics' numbers of partitions; 0 when unknown.

@@ -94,6 +94,8 @@ public struct LastWordConfiguration: Sendable {
     public var recallsTopic: String
     /// librdkafka's properties for reading: `read_committed`, with end-of-partition events.
     public var readerProperties: ClientProperties
+    /// Caps; `nil` without any.
+    public var caps: CapConfiguration?
 
     /// A configuration with this table, these topics and clients.
     public init(

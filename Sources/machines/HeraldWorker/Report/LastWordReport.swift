@@ -19,6 +19,10 @@ public struct LastWordReport: Sendable, Equatable {
     public var began: MonotonicTime
     /// The age beyond which promotional events wait.
     public var maxLag: Milliseconds
+    /// Whether there are caps.
+    public var hasCaps = false
+    /// Those that are being read, if some are.
+    public var caps: CapReport?
 
     /// How old what is known may be; since the start before anything is.
     public func age(now: MonotonicTime) -> Milliseconds { max(.zero, now.time(since: currentAsOf ?? began)) }
@@ -35,7 +39,7 @@ public struct LastWordReport: Sendable, Equatable {
             finding.command = ["herald", "topics", "apply"]
             return finding
         }
-        guard age > maxLag else { return nil }
+        guard age > maxLag else { return caps?.finding(after: maxLag, now: now) }
         let what =
             currentAsOf == nil
             ? "the opt-outs and recalls are not read yet, after \(age.wholeSeconds) s"

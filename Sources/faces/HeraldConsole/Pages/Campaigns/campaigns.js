@@ -432,7 +432,7 @@ function written(form, upload) {
 
 const persons = (number) => `${count(number)} ${number === 1 ? 'person' : 'people'}`;
 
-const causeWords = { 'suppressed: opted-out': 'suppressed: they have opted out', 'suppressed: recalled': 'suppressed: it was recalled', 'suppressed: quiet-expired': 'suppressed: expired in their quiet hours' };
+const causeWords = { 'suppressed: opted-out': 'suppressed: they have opted out', 'suppressed: recalled': 'suppressed: it was recalled', 'suppressed: quiet-expired': 'suppressed: expired in their quiet hours', 'suppressed: capped': 'suppressed: they had as many as caps allow' };
 
 /** Why people were not reached, as rows of a table. */
 export function causes({ people }) {

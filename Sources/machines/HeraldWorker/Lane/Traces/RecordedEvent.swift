@@ -173,6 +173,7 @@ final class RecordedSettlement {
                 outcome = "dead-letter \(reason.rawValue)"
                 failure = outcome
             }
+        case .caps: return
         }
         let text = names.isEmpty ? outcome : "\(names) \(outcome)"
         if !outcomes.contains(text) { outcomes.append(text) }
