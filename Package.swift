@@ -177,7 +177,8 @@ let package = Package(
         module(
             "faces", "HeraldDoctor",
             [
-                "CSSL", "HeraldBackend", "HeraldBytes", "HeraldCore", "HeraldDriver", "HeraldEvents", "HeraldHTTP",
+                "CEpoll", "CSSL", "HeraldBackend", "HeraldBytes", "HeraldCore", "HeraldDriver", "HeraldEvents",
+                "HeraldHTTP",
                 "HeraldHub", "HeraldKafka", "HeraldThreads", "HeraldTime", "HeraldTools",
             ]),
         .target(
@@ -324,7 +325,7 @@ let package = Package(
             ["HeraldCommandLine", "HeraldDemo", "HeraldEvents", "HeraldSandbox", "HeraldText", "HeraldTime"]),
         tests(
             "machines/HeraldToolsTests", "HeraldToolsTests",
-            ["HeraldDriver", "HeraldEvents", "HeraldKafka", "HeraldText", "HeraldTime", "HeraldTools"]),
+            ["HeraldBytes", "HeraldDriver", "HeraldEvents", "HeraldKafka", "HeraldText", "HeraldTime", "HeraldTools"]),
         tests(
             "machines/HeraldReplayTests", "HeraldReplayTests",
             [

@@ -36,7 +36,7 @@ class PreferencesTest(ConsoleTest):
         self.browser.wait_for_text("Does not want: advertisements, anything by apns, advertisements of shop", "dialog")
         self.assert_accessible()
         self.confirm("she called")
-        self.browser.wait_for_text("herald preferences set ann --opt-out promotional,pns:apns,source:shop --reason 'she called'")
+        self.browser.wait_for_text("herald preferences set ann --opt-out promotional,pns:apns,source:shop --quiet-hours none --reason 'she called'")
         self.show("ann")
         self.browser.wait_for_text("Since")
         self.assertIn("promotional,pns:apns,source:shop", self.fixture.herald("preferences", "show", "ann"))
@@ -49,6 +49,38 @@ class PreferencesTest(ConsoleTest):
         self.browser.open(self.fixture, "/audit")
         for entry in ("preferences.reveal", "preferences.set", "preferences.forget", "she called"):
             self.browser.wait_for_text(entry)
+
+    @gate
+    def test_quiet_hours(self):
+        """Quiet hours are set, shown again and ended, a zone that is none is refused at its field, and the rest stays"""
+        self.fixture.herald("preferences", "set", "nora", "--opt-out", "source:shop")
+        self.browser.open(self.fixture, "/preferences")
+        self.show("nora")
+        for label, time in (("From", "22:00"), ("until", "07:00")):
+            self.browser.the("input", label).send_keys(self.browser.driver.execute_script(
+                "return new Date(2026, 0, 1, ...arguments[0].split(':')).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' }).replace(/[^0-9APM]/g, '')", time))
+        self.browser.fill("Time zone", "Europe/Berln")
+        self.browser.the("input", "Sunday").click()
+        self.assert_accessible()
+        self.browser.press_button("Change")
+        self.browser.wait_for_text("Quiet hours: 22:00-07:00 Europe/Berln sun.", "dialog")
+        self.assert_accessible()
+        self.confirm()
+        self.browser.wait(lambda: self.browser.driver.find_elements(By.CSS_SELECTOR, "#word-zone[aria-invalid]"), "the zone was not refused")
+        self.browser.fill("Time zone", "Europe/Berlin")
+        self.browser.press_button("Change")
+        self.confirm()
+        self.browser.wait_for_text("--quiet-hours '22:00-07:00 Europe/Berlin sun'")
+        self.assertIn("source:shop; quiet 22:00-07:00 Europe/Berlin sun", self.fixture.herald("preferences", "show", "nora"))
+        self.show("nora")
+        self.assertEqual(self.browser.the("input", "From").get_attribute("value"), "22:00")
+        for label in ("From", "until"):
+            self.browser.the("input", label).clear()
+        self.browser.press_button("Change")
+        self.browser.wait_for_text("Quiet hours: none.", "dialog")
+        self.confirm()
+        self.browser.wait_for_text("--quiet-hours none")
+        self.assertNotIn("22:00", self.fixture.herald("preferences", "show", "nora"))
 
     @gate
     def test_recall_of_event(self):

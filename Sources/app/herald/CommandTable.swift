@@ -36,7 +36,7 @@ enum CommandTable {
             "preferences", "Show and change what users have opted out of.",
             [
                 PreferencesShowCommand.self, PreferencesSetCommand.self, PreferencesImportCommand.self,
-                PreferencesForgetCommand.self,
+                PreferencesForgetCommand.self, PreferencesTryCommand.self,
             ]),
         .command(RecallCommand.self),
         .command(FindCommand.self),

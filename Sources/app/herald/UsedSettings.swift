@@ -30,6 +30,10 @@ struct UsedSettings: Sendable, ExpressibleByArrayLiteral {
     /// The settings for asking workers why an event waits.
     static let waiting: Self = workers + ["admin.token", "admin.tokenFile"]
 
+    /// The settings for reading what users and recalls say.
+    static let words: Self =
+        topics("preferences", "recalls", "classes") + ["preferences.enabled", "preferences.forgetKeyFile"]
+
     /// The settings that say what of a notification reaches a push service.
     static let contentReach: Self = [
         "backend.kind", "backend.url", "backend.body", "backend.hub.name", "backend.hub.formats",
@@ -72,7 +76,7 @@ struct UsedSettings: Sendable, ExpressibleByArrayLiteral {
     static let console: Self =
         [
             "console", "retry", "limits.eventBytes", "backend.statuses", "preferences.enabled", "preferences.caps",
-            "preferences.forgetKeyFile",
+            "preferences.forgetKeyFile", "preferences.defaultZone", "topics.classes",
         ]
         + waiting + cluster
         + allTopics + pushServices
@@ -80,5 +84,5 @@ struct UsedSettings: Sendable, ExpressibleByArrayLiteral {
 
     /// The settings for examining a worker's environment from outside.
     static let doctor: Self =
-        ["kafka.instance", "backend.path", "delivery.guarantee"] + workers + backendClient + topicPlan
+        ["kafka.instance", "backend.path", "delivery.guarantee", "preferences"] + workers + backendClient + topicPlan
 }

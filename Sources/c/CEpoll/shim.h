@@ -5,8 +5,14 @@
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/timex.h>
 
 static inline int herald_set_undumpable(void) { return prctl(PR_SET_DUMPABLE, 0); }
 static inline int herald_set_timer_slack(unsigned long nanoseconds) { return prctl(PR_SET_TIMERSLACK, nanoseconds); }
 // The flags are macros over constants of the same names, which Swift finds or misses by what else a frontend has imported.
 static inline int herald_stream_socket(int family) { return socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0); }
+// Whether something sets the machine's clock: 1, 0, or -1 when the kernel does not say; it is only asked.
+static inline int herald_is_clock_set(void) {
+    struct timex state = {0};
+    return adjtimex(&state) < 0 ? -1 : (state.status & STA_UNSYNC) == 0;
+}

@@ -15,6 +15,10 @@ package struct ConsoleContext: Sendable {
     package var search: TimelineSearch
     package var account: AccountReader
     package var words: LastWordContext
+    /// Those that quiet hours may name.
+    package var zones = TimeZones()
+    /// `preferences.defaultZone`.
+    package var defaultZone: String?
     package var now: NowPlan
     package var reach: ClusterReach
     package var admin: Admin

@@ -15,6 +15,8 @@ package enum Stage: String, Sendable, CaseIterable {
     case transaction = "transaction"
     // What matters most to a worker comes first: all stages share the time.
     case publishers = "publishers"
+    case words = "preferences"
+    case clocks = "clocks"
     case backendName = "backend dns"
     case backendPort = "backend tcp"
     case backendTLS = "backend tls"
@@ -32,7 +34,8 @@ package enum Stage: String, Sendable, CaseIterable {
         case .reading, .group: [.topics]
         case .writing: [.topics, .transactionalID]
         case .transaction: [.writing]
-        case .publishers: [.reading]
+        case .publishers, .words: [.reading]
+        case .clocks: [.group]
         case .backendPort: [.backendName]
         case .backendTLS: [.backendPort]
         case .backendAnswer: [.backendTLS]

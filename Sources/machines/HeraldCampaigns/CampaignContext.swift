@@ -20,6 +20,8 @@ package struct CampaignContext: Sendable {
     ///
     /// It is `nil` when nothing is known that speaks against them.
     package var workerTrouble: (@Sendable (_ pushServices: [String]) -> String?)?
+    /// Asks which of these campaigns are recalled; `nil` when workers do not obey recalls.
+    package var recalls: (@Sendable ([String]) throws -> [String: Recall])?
 
     package init(
         topics: Topics, readerProperties: ClientProperties, writerProperties: ClientProperties,

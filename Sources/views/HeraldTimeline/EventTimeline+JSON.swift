@@ -59,6 +59,7 @@ extension TimelineStep {
                     .init("attempts", result.attempts.map(JSONValue.integer) ?? .null),
                     .init("firstAttemptAt", .text(result.firstAttemptAt?.text)),
                     .init("backendId", .text(result.backendID)), .init("omitted", result.omitted.json),
+                    .init("quietIgnored", .text(result.quietIgnored?.rawValue)),
                 ]
             case .reported(let feedback):
                 [

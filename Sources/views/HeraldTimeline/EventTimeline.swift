@@ -10,6 +10,8 @@ package struct EventTimeline: Sendable, Equatable {
     package internal(set) var user: String?
     package internal(set) var source: String?
     package internal(set) var campaign: String?
+    /// The class that it says of itself.
+    package internal(set) var eventClass: EventClass?
     /// The id of its trace: 32 hexadecimal digits.
     package internal(set) var trace: String?
     /// What is wrong with how it was published, as far as it is certain.
@@ -78,6 +80,11 @@ package struct EventTimeline: Sendable, Equatable {
         let outcomes = outcomes
         let replays = replays
         return wanted.filter { name in outcomes[name].map { $0.replays < replays } ?? true }
+    }
+
+    /// The push services of dead letters that nothing was done about.
+    package var lettersLeft: [String] {
+        outcomes.filter { $1.outcome.hasDeadLetter && letter(of: $0)?.fate?.isOpen ?? false }.keys.sorted()
     }
 
     /// Whether outcomes may lie in other partitions than that of the user's key: they have the key of their request.

@@ -25,6 +25,8 @@ package struct Explanation: Sendable {
         package var workers = Workers.unknown("nobody was asked")
         /// What the workers that may call it say that it waits for.
         package var waiting = Waiting()
+        /// Why push services are not called any more, by what users and recalls say now.
+        package var said: [String: StandingWords.Said] = [:]
         /// In which job its dead letter is planned, as far as a job was asked.
         package var planned: PlannedLetter?
         /// What was not read, a phrase each.
@@ -223,7 +225,8 @@ package struct Explanation: Sendable {
             [
                 .init("sentences", .array(sentences.map(JSONValue.string))),
                 .init("commands", .array(commands.map(JSONValue.string))), .init("event", event.json),
-            ] + situation.waiting.json + (situation.planned.map { [.init("planned", $0.json)] } ?? []))
+            ] + situation.said.members + situation.waiting.json
+                + (situation.planned.map { [.init("planned", $0.json)] } ?? []))
     }
 
     // MARK: What it is
@@ -358,6 +361,13 @@ package struct Explanation: Sendable {
         }
         guard let done else {
             let isPlanned = situation.planned != nil
+            if let said = situation.said[name] {
+                sentences.append(
+                    text + (isPlanned ? "A job is at work on it, and its" : "A")
+                        + " replay ends as suppressed, without a call: \(said.words).")
+                showDeadLetter()
+                return
+            }
             sentences.append(
                 text + (isPlanned ? "A job is at work on it." : "When the cause is gone, replay it.")
                     + (mayHaveArrived ? " \(Self.doubt)" : ""))
@@ -429,7 +439,9 @@ package struct Explanation: Sendable {
 
     private func calls(_ result: NotificationResult) -> String {
         guard let attempts = result.attempts else { return "" }
-        return attempts == 0 ? ", without a call" : ", after \(attempts) call\(attempts == 1 ? "" : "s")"
+        return attempts == 0
+            ? ", without a call\(result.replays > 0 ? " of its replay" : "")"
+            : ", after \(attempts) call\(attempts == 1 ? "" : "s")"
     }
 
     // MARK: What it waits for
@@ -443,7 +455,11 @@ package struct Explanation: Sendable {
             sayRequest(names)
         }
         sayWaiting()
-        guard let expiresAt else { return }
+        for name in event.open {
+            guard let said = situation.said[name] else { continue }
+            sentences.append("\(name): it will not be called: \(said.words). It ends as suppressed.")
+        }
+        guard let expiresAt, isToBeCalled || expiresAt <= situation.now else { return }
         if expiresAt <= situation.now {
             sentences.append("Its expiresAt, \(expiresAt.text), has passed: it ends as expired.")
         } else if let notBefore, notBefore >= expiresAt {
@@ -456,6 +472,9 @@ package struct Explanation: Sendable {
             sentences.append("After \(expiresAt.text) it is not sent any more (its expiresAt).")
         }
     }
+
+    /// Whether nobody has said of one of the push services without an outcome that it is not to be called.
+    private var isToBeCalled: Bool { event.open.contains { situation.said[$0] == nil } }
 
     private var expiresAt: WallTime? { moments.expiresAt }
     private var notBefore: WallTime? { moments.notBefore }
@@ -497,7 +516,7 @@ package struct Explanation: Sendable {
         if let until = delay.until { text += " until \(until.text)" }
         text += ", \(cause(delay.reason, delay.detail))."
         sentences.append(text)
-        if delay.reason == RetryReason.paused.rawValue || situation.campaign?.state == .paused {
+        if isToBeCalled, delay.reason == RetryReason.paused.rawValue || situation.campaign?.state == .paused {
             sayCampaign()
             return
         }
@@ -506,6 +525,7 @@ package struct Explanation: Sendable {
         } else if situation.workers.deliverNothing {
             sentences.append(workers(isNext: false))
         }
+        guard isToBeCalled else { return }
         sayNextCall(at: max(delay.until ?? situation.now, situation.now))
         if event.open.flatMap(event.calls).contains(where: \.mayHaveArrived) { sentences.append(Self.doubt) }
     }
@@ -515,7 +535,7 @@ package struct Explanation: Sendable {
         let made =
             event.steps.reduce(into: [String: Int]()) { counts, step in
                 if case .called(let call) = step.kind { counts[call.pushService, default: 0] += 1 }
-            }.filter { event.open.contains($0.key) }.values.max() ?? 0
+            }.filter { event.open.contains($0.key) && situation.said[$0.key] == nil }.values.max() ?? 0
         let next = made + 1
         guard next <= situation.retry.mostCalls else { return }
         let (again, too) = made == 0 ? ("", "") : (" again", " too")
@@ -546,7 +566,7 @@ package struct Explanation: Sendable {
     }
 
     private mutating func sayRequest(_ names: String) {
-        if situation.campaign?.state != nil, situation.campaign?.state != .running { sayCampaign() }
+        if isToBeCalled, let state = situation.campaign?.state, state != .running { sayCampaign() }
         if let notBefore, notBefore > situation.now {
             sentences.append("\(names): it is not to be sent before \(notBefore.text) (its notBefore).")
         }
@@ -670,4 +690,11 @@ package struct Explanation: Sendable {
     }
 
     private static func times(_ count: Int) -> String { count == 1 ? "once" : "\(count) times" }
+}
+
+extension [String: StandingWords.Said] {
+    /// They as `herald find` and `herald explain` have them, by push services.
+    package var members: [JSONValue.Member] {
+        isEmpty ? [] : [.init("lastWord", .object(sorted { $0.key < $1.key }.map { .init($0.key, $0.value.json) }))]
+    }
 }

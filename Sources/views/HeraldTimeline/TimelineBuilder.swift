@@ -12,6 +12,7 @@ package struct TimelineBuilder: Sendable {
         package var user: String?
         package var source: String?
         package var campaign: String?
+        package var eventClass: EventClass?
         package var trace: String?
         package var pushServices: [String] = []
         package var fault: PublisherFault?
@@ -108,6 +109,7 @@ extension EventTimeline {
         user = user ?? identity.user
         source = source ?? identity.source
         campaign = campaign ?? identity.campaign
+        eventClass = eventClass ?? identity.eventClass
         trace = trace ?? identity.trace
         fault = fault ?? identity.fault
         for name in identity.pushServices where !pushServices.contains(name) { pushServices.append(name) }

@@ -124,7 +124,7 @@ struct TimelineRecords {
         var identity = TimelineBuilder.Identity(
             id: text(event.id, value) ?? text(.id), user: text(event.user, value),
             source: text(event.source, value) ?? text(.source),
-            campaign: text(event.campaign, value) ?? text(.campaign),
+            campaign: text(event.campaign, value) ?? text(.campaign), eventClass: event.eventClass,
             trace: text(event.traceparent, value).map { String($0.dropFirst(3).prefix(32)) })
         // What does not decode is known by its key alone.
         if identity.user == nil, let key { identity.user = String(decoding: key, as: UTF8.self) }

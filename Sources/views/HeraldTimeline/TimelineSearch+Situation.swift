@@ -56,6 +56,11 @@ extension TimelineSearch {
         if let campaign = event.campaign {
             situation.campaign = try control(ofCampaign: campaign, reach: reach, admin: admin)
         }
+        do {
+            situation.said = try said(of: [event], reach: reach, admin: admin)[event.origin] ?? [:]
+        } catch {
+            situation.gaps.append("what users and recalls say of it now (\(error))")
+        }
         if !event.open.isEmpty {
             let asked = workers(consuming: event.waitingRecord, admin)
             if event.mayBeInMemory(now: known.now), let query = WaitingQuery(origin: event.origin) {

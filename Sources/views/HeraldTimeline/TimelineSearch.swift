@@ -14,12 +14,15 @@ package struct TimelineSearch: Sendable {
     package let decoder: RecordDecoder
     /// The workers, for where an event stands.
     package let group: WorkerGroup
+    /// Where users and recalls say what ends events without a call; `nil` when workers do not obey them.
+    package let words: (@Sendable () throws -> LastWordContext)?
 
     package init(
         topics: Topics, delays: [DelayName], readerProperties: ClientProperties, decoder: RecordDecoder,
-        group: WorkerGroup
+        group: WorkerGroup, words: (@Sendable () throws -> LastWordContext)? = nil
     ) {
         self.group = group
+        self.words = words
         self.topics = topics
         self.delays = delays
         self.readerProperties = readerProperties

@@ -68,7 +68,8 @@ extension TimelineStep {
                 + "after \(call.duration.count) ms" + (call.mayHaveArrived ? "; may have arrived" : "")
         case .delayed(let reason, let detail, let until, let names):
             "waits in \(record.topic)\(Self.services(names))" + (until.map { " until \($0.text)" } ?? "")
-                + (reason.map { ": \($0)" } ?? "") + (detail.map { ": \($0)" } ?? "")
+                + (reason.map { ": \($0)" } ?? "")
+                + (Self.isAboutCall(reason) ? detail.map { ": \($0)" } ?? "" : "")
         case .deadLettered(let reason, let detail, let names):
             "dead letter \(record.partition):\(record.offset)\(Self.services(names)): \(reason.rawValue)"
                 + (detail.map { ": \($0)" } ?? "") + (fate?.words.map { "; \($0)" } ?? "")
@@ -77,10 +78,19 @@ extension TimelineStep {
         }
     }
 
+    /// Whether the detail of a wait, which is that of the last call, says why it waits.
+    private static func isAboutCall(_ reason: String?) -> Bool {
+        switch reason.flatMap(RetryReason.init(rawValue:)) {
+        case .transient, .throttled, .blocked, .held, nil: true
+        case .notBefore, .paused, .preferences, .quietHours: false
+        }
+    }
+
     private func words(of result: NotificationResult) -> String {
         var text = result.pushService.map { "\($0): " } ?? ""
         text += result.outcome.rawValue
         if let first = result.firstOutcome { text += " of one that was \(first.rawValue)" }
+        if result.outcome == .suppressed, let detail = result.detail { text += ": \(detail)" }
         if let status = result.status { text += " (\(status))" }
         if let attempts = result.attempts, attempts > 0 {
             text += attempts == 1 ? " with 1 call" : " with \(attempts) calls"
@@ -90,6 +100,7 @@ extension TimelineStep {
             }
         }
         if !result.omitted.isEmpty { text += ", without its \(result.omitted.words)" }
+        if let why = result.quietIgnored { text += "; its user's quiet hours held nothing (\(why.rawValue))" }
         return text
     }
 

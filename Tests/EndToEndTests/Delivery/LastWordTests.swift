@@ -165,6 +165,117 @@ struct LastWordTests {
         }
     }
 
+    @Test("What is recalled, or opted out of, while it waits or as a dead letter is not announced as a call")
+    func meanwhile() async throws {
+        var plan = Self.plan()
+        plan.more += ["notifications.dead-letter.state"]
+        plan.misbehaviour = [.status(400) { $0.pns = "gcm" }]
+        try await Fixture.run(plan) { fixture in
+            _ = try await fixture.startWorker(changing: Self.names(fixture))
+            let later = RFC3339.text(SystemClock.wall().advanced(by: .hours(1)))
+            try await fixture.publish(Self.promotional(0..<3, more: ["notBefore": later]))
+            var letter = Publication(id: "dead", user: "user-0", pns: ["gcm"])
+            letter.topic = "notifications.bulk"
+            try await fixture.publish([letter])
+            try await fixture.waitForResults(1)
+            try await fixture.wait("all wait") { fixture.retries.count >= 3 }
+            try await fixture.publish([Self.word("user-0", "promotional")])
+            try await Self.recall(fixture, ["--id", "p1", "--user", "user-1", "--reason", "wrong price"])
+            func run(_ words: String...) async throws -> String {
+                let tool = try fixture.startTool(words, changing: Self.names(fixture))
+                #expect(try await tool.waitForExit(within: 120) == 0, "\(tool.output)")
+                return tool.output
+            }
+            let out = try await run("explain", "p0", "--user", "user-0")
+            #expect(out.contains("it will not be called: the user has opted out of promotional"), "\(out)")
+            let recalled = try await run("explain", "p1", "--user", "user-1")
+            #expect(
+                recalled.contains("it will not be called: it is recalled by ") && recalled.contains(": wrong price"))
+            for text in [out, recalled] { #expect(!text.contains("Then it is called"), "\(text)") }
+            #expect(try await run("explain", "p2", "--user", "user-2").contains("Then it is called"))
+            let found = try await run("find", "--user", "user-0")
+            #expect(found.contains("apns: will not be called: the user has opted out of promotional"), "\(found)")
+            #expect(found.contains("gcm: a replay ends as suppressed: the user has opted out"), "\(found)")
+            let dead = try await run("explain", "dead", "--user", "user-0")
+            #expect(
+                dead.contains("A replay ends as suppressed, without a call") && !dead.contains("dlq replay"), "\(dead)")
+            let shown = try await run("dlq", "show", "dead")
+            #expect(shown.contains("gcm: a replay ends as suppressed") && !shown.contains("dlq replay"), "\(shown)")
+        }
+    }
+
+    @Test(
+        "A canary whose user sleeps fails nothing: another takes its place, and publish says until when its own sleeps")
+    func sleepers() async throws {
+        var plan = Self.plan(["preferences.spread": "0"])
+        plan.more += ["notifications.dead-letter.state", "notifications.campaigns"]
+        plan.misbehaviour = [.status(400)]
+        try await Fixture.run(plan) { fixture in
+            let worker = try await fixture.startWorker(changing: Self.names(fixture))
+            try await fixture.publish(Self.promotional(0..<4))
+            try await fixture.waitForResults(4)
+            fixture.backend.misbehave([])
+            let end = SystemClock.wall().milliseconds / 60_000 + 180
+            let sleeping = (0..<4).filter { $0 != 2 }.map { Self.quiet("user-\($0)", untilMinute: end) }
+            try await fixture.publish(sleeping)
+            try await Self.wait(fixture, "the hours are applied") {
+                try await Self.metric("herald_preferences_users", of: worker) == 3
+            }
+            let replay = try fixture.startTool(
+                ["dlq", "replay", "--where", "status = 400", "--yes", "--wait", "60s", "-o", "jsonl"],
+                changing: Self.names(fixture))
+            #expect(try await replay.waitForExit(within: 120) == 0, "\(replay.output)")
+            let until = RFC3339.text(WallTime(milliseconds: end * 60_000))
+            let line = replay.output.split(separator: "\n").last { $0.hasPrefix("{") } ?? ""
+            let report = try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+            #expect(report["end"] as? String == "complete" && report["delivered"] as? Int == 1, "\(replay.output)")
+            #expect(report["inQuietHours"] as? Int == 3 && report["quietUntil"] as? String == until)
+            let published = try fixture.startTool(
+                [
+                    "publish", "--topic", fixture.topic("notifications.bulk"), "--user", "user-0", "--pns", "apns",
+                    "--message", "Hello", "--class", "promotional", "--wait", "60s",
+                ], changing: Self.names(fixture))
+            #expect(try await published.waitForExit(within: 120) == 3, "\(published.output)")
+            #expect(published.output.contains("quiet-hours") && published.output.contains(until), "\(published.output)")
+        }
+    }
+
+    @Test("What caps and quiet hours would have done is counted from requests and results")
+    func trial() async throws {
+        try await Fixture.run(Self.plan()) { fixture in
+            _ = try await fixture.startWorker(changing: Self.names(fixture))
+            var own = Publication(id: "own", user: "user-1", more: ["class": "promotional", "source": "shop"])
+            own.topic = "notifications"
+            try await fixture.publish(
+                (0..<5).map { Self.again(0, id: "a\($0)") } + [Self.again(1), own] + Batch.events(2..<5))
+            try await fixture.waitForResults(10)
+            func run(_ words: String...) async throws -> [String: Any] {
+                let tool = try fixture.startTool(
+                    ["preferences", "try", "-o", "jsonl"] + words, changing: Self.names(fixture))
+                #expect(try await tool.waitForExit(within: 120) == 0, "\(tool.output)")
+                let line = tool.output.split(separator: "\n").first { $0.hasPrefix("{") } ?? ""
+                return try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+            }
+            // Of user 0 three of five are too many; both of user 1 are allowed.
+            let capped = try await run("--caps", "2/1h")
+            #expect(capped["delivered"] as? Int == 10 && capped["capped"] as? Int == 3 && capped["held"] as? Int == 0)
+            #expect(capped["users"] as? Int == 2 && capped["usersAffected"] as? Int == 1)
+            let ofShop = try await run("--caps", "1/1h,source=shop", "--since", "1h")
+            #expect(ofShop["capped"] as? Int == 0)
+            // All that is promotional falls into these hours, and one of each user is let go at their end.
+            let minute = SystemClock.wall().milliseconds / 60_000
+            func text(_ minute: Int64) -> String {
+                String(format: "%02d:%02d", Int(minute % 1_440 / 60), Int(minute % 60))
+            }
+            let end = text(minute + 70) == "00:00" ? "24:00" : text(minute + 70)
+            let held = try await run(
+                "--caps", "1/1h", "--quiet-default", "\(text(minute - 70))-\(end)", "--zone", "UTC")
+            #expect(held["held"] as? Int == 2 && held["capped"] as? Int == 5 && held["usersAffected"] as? Int == 2)
+            let classes = held["byClass"] as? [[String: Any]]
+            #expect(classes?.first { $0["name"] as? String == "transactional" }?["held"] as? Int == 0)
+        }
+    }
+
     @Test("Without the topics promotional events wait, which the worker says; they go on once both are read")
     func missingTopics() async throws {
         var plan = Self.plan()

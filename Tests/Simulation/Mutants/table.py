@@ -1384,8 +1384,8 @@ MUTANTS = [
     Mutant(
         "a replay does not count a result that comes before it knows of its commit",
         "LetterPublication.swift",
-        "if batch.isUnderWay(result) { earlyResults.append(result) } else { pace.receive(result) }",
-        "pace.receive(result)",
+        "        if batch.isUnderWay(result.origin, replays: result.replays) {\n",
+        "        if batch.isUnderWay(result.origin, replays: -1) {\n",
         scenario=DOUBTS,
     ),
     Mutant(

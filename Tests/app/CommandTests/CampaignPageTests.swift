@@ -51,6 +51,20 @@ struct CampaignPageTests {
         #expect(page.lines.contains { $0.hasSuffix(line) }, "\(page.lines)")
     }
 
+    @Test("A recalled campaign says since when, by whom and why, what was suppressed, and no time left")
+    func recalled() throws {
+        var status = try status(["delivered": 300, "suppressed": 24, "recalled": 24])
+        status.recall = Recall(at: WallTime(milliseconds: Self.start), by: "ops", reason: "wrong link")
+        let since = RFC3339.text(WallTime(milliseconds: Self.start))
+        let text = lines(status, width: 300).joined(separator: "\n")
+        #expect(
+            text.contains(
+                "recalled since \(since) by ops: wrong link; 24 notifications were suppressed so far, and what still waits "
+                    + "ends as suppressed; its publisher goes on until it is cancelled"), "\(text)")
+        #expect(text.hasPrefix("spring  running") && status.secondsLeft == nil && status.wait == nil)
+        #expect(status.json()["recalled"]?["by"] == "ops")
+    }
+
     @Test("No line is wider than the terminal, for any content", arguments: [20, 40, 79, 80, 120, 200])
     func width(columns: Int) throws {
         for author in ["ann@web1", String(repeating: "名", count: 200), Self.hostile] {

@@ -50,7 +50,7 @@ struct ExaminationTests {
         #expect(
             skipped.map(\.name) == [
                 "broker advertised", "topic", "read", "group", "transactional id", "write", "transaction",
-                "publishers",
+                "publishers", "preferences", "clocks",
             ])
         #expect(skipped.allSatisfy { $0.detail == "because of broker login" })
         #expect(!asked.contains(.topics) && asked.contains(.clock))

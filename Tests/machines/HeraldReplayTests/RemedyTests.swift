@@ -1,3 +1,4 @@
+import HeraldEvents
 import HeraldText
 import HeraldTime
 import HeraldTools
@@ -53,6 +54,29 @@ struct RemedyTests {
         #expect(letter.command(configuration: nil) == example.command)
         #expect((letter.replayCommand(configuration: nil) != nil) == example.canReplay)
         #expect((letter.object(isRevealed: false, configuration: nil)["replay"] != nil) == example.canReplay)
+    }
+
+    @Test("Of a letter that words end a replay is not suggested; one push service of two may still be called")
+    func words() {
+        func letter(_ entries: String..., topic: String = "notifications") -> DeadLetterView {
+            var optOut = OptOut()
+            for entry in entries { _ = optOut.insert(entry, knowing: .standard) }
+            var entry = SampleEntry.make(["herald-origin": "\(topic)/3/99"])
+            var letter = DeadLetterView(&entry, nil, ReplayOutcomes())
+            letter.note(
+                StandingWords(
+                    ["ann": .init(preference: Preference(optOut))], [:], pushServices: .standard,
+                    classes: ["bulk": .promotional]))
+            return letter
+        }
+        #expect(letter("all").remedy == .leave && letter("all").said.count == 2)
+        #expect(letter("all").command(configuration: nil) == "herald dlq resolve 2:17 --note WHY")
+        #expect(letter("all").replayCommand(configuration: nil) == nil)
+        #expect(letter("pns:apns").remedy == .replay && letter("pns:apns").said.keys.sorted() == ["apns"])
+        #expect(letter("promotional").remedy == .replay && letter("promotional").said.isEmpty)
+        #expect(letter("promotional", topic: "bulk").remedy == .leave)
+        let json = letter("all").object(isRevealed: false, configuration: nil)
+        #expect(json["lastWord"]?["gcm"]?["reason"] == "opted-out" && json["replay"] == nil)
     }
 
     @Test("A replay says what became of those that others have replayed or resolved since it was planned")

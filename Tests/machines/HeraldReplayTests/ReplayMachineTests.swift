@@ -52,6 +52,62 @@ struct ReplayMachineTests {
         #expect(progress.replayed == 3 && progress.delivered == 3 && progress.batch == 2 && progress.failed == 0)
     }
 
+    @Test("A canary whose user sleeps is no failure: others take its place, and the end says until when it waits")
+    func quietHours() throws {
+        let morning = SampleEntry.moment.advanced(by: .hours(6))
+        var script = Script.working(0..<5)
+        #expect(script.hand(0, 1, 2, 3, 4) == [1, 2, 3, 4], "the canary goes alone")
+        script.pass(0)
+        // Its retry record may be seen before its transaction is known to be committed.
+        script.sleeps(0, until: morning)
+        script.commit()
+        script.pass(0)
+        _ = script.take()
+        #expect(script.hand(1, 2, 3, 4) == [2, 3, 4], "another canary")
+        script.pass(0)
+        script.commit()
+        script.sleeps(1, until: morning)
+        script.pass(0)
+        #expect(script.hand(2, 3, 4) == [4], "as many as sleep")
+        script.pass(0)
+        script.commit()
+        try script.outcome(2)
+        script.pass(0)
+        #expect(script.waits == .rampStep, "one of both has no outcome")
+        script.sleeps(3, until: morning.advanced(by: .minutes(1)))
+        script.pass(0)
+        #expect(script.hand(4) == [])
+        script.machine.lettersEnded()
+        script.pass(0)
+        script.commit()
+        try script.outcome(4)
+        script.pass(0)
+        script.commit()
+        #expect(script.machine.end == .complete)
+        let progress = script.machine.progress
+        #expect(progress.delivered == 2 && progress.open == 3 && progress.asleep == 3)
+        let report = ReplayReport(job: "j", end: .complete, progress: progress)
+        let text = report.sentence(again: "again", watchedTopic: nil)
+        #expect(text.contains("3 open (3 of them in quiet hours, the first until \(RFC3339.text(morning)))"), "\(text)")
+    }
+
+    @Test("What has slept and is called in the end counts as others, and what only retries is awaited")
+    func awake() throws {
+        var script = Script.working(0..<2)
+        script.hand(0, 1)
+        script.pass(0)
+        script.commit()
+        script.sleeps(0, until: nil)
+        script.pass(0)
+        #expect(script.waits == .rampStep)
+        script.sleeps(0, until: SampleEntry.moment)
+        try script.outcome(0, "dead-lettered")
+        script.pass(0)
+        #expect(script.machine.progress.asleep == 0 && script.machine.progress.failed == 1)
+        script.commit()
+        #expect(script.machine.end == .failing)
+    }
+
     // MARK: The lease
 
     @Test("A living job's lease is not taken, a dead one's is", arguments: [Lease.Life.living, .ended])

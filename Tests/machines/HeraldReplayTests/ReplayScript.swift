@@ -197,6 +197,15 @@ struct ReplayScript {
         machine.receive(try Self.result(of: offset, outcome))
     }
 
+    /// A letter's first replay goes to a retry topic, until its user's quiet hours end if it waits for these.
+    mutating func sleeps(_ offset: Int64, until moment: WallTime?) {
+        machine.receive(
+            RetriedEvent(
+                origin: Origin(topic: "notifications", partition: 3, offset: offset), replays: 1,
+                pushServices: ["apns"],
+                quietUntil: moment))
+    }
+
     /// The result of a letter's first replay.
     static func result(of offset: Int64, _ outcome: String = "delivered") throws -> NotificationResult {
         try NotificationResult(

@@ -1,4 +1,5 @@
 import HeraldEvents
+import HeraldTime
 import Testing
 
 @testable import HeraldTools
@@ -67,5 +68,31 @@ struct PublicationTrackerTests {
         for line in [3, 1, 2] { tracker.expect(publication(line: line, offset: Int64(10 - line), [0, 1])) }
         #expect(tracker.missing.map(\.publication.event.line) == [1, 1, 2, 2, 3, 3])
         #expect(tracker.missing.allSatisfy { $0.result == nil })
+    }
+
+    @Test("What waits for quiet hours is known to, until a result or another retry says otherwise")
+    func quietHours() throws {
+        let (soon, later) = (WallTime(milliseconds: 1_000), WallTime(milliseconds: 2_000))
+        func sleeps(_ offset: Int64, until end: WallTime?, replays: Int = 0) -> RetriedEvent {
+            RetriedEvent(
+                origin: Origin(topic: "t", partition: 0, offset: offset), replays: replays, pushServices: ["apns"],
+                quietUntil: end)
+        }
+        var tracker = PublicationTracker(pushServices: .standard)
+        tracker.expect(publication(line: 1, offset: 5, [0]))
+        tracker.expect(publication(line: 2, offset: 6, [0]))
+        tracker.receive(sleeps(5, until: later))
+        tracker.receive(sleeps(7, until: later))
+        tracker.receive(sleeps(6, until: later, replays: 1))
+        #expect(!tracker.isAsleep(beyond: soon), "one has no reason to wait")
+        #expect(tracker.missing.map(\.quietUntil) == [later, nil])
+        tracker.receive(sleeps(6, until: later))
+        #expect(tracker.isAsleep(beyond: soon) && !tracker.isAsleep(beyond: later))
+        tracker.receive(sleeps(6, until: nil))
+        #expect(!tracker.isAsleep(beyond: soon))
+        _ = try tracker.receive(result("apns", .delivered, offset: 6))
+        #expect(tracker.isAsleep(beyond: soon))
+        _ = try tracker.receive(result("apns", .delivered, offset: 5))
+        #expect(tracker.isComplete)
     }
 }

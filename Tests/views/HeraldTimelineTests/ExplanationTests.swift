@@ -76,6 +76,48 @@ struct ExplanationTests {
         }
     }
 
+    private static let recalled = StandingWords.Said.recalled(
+        Recall(at: Sample.at(500), by: "ops", reason: "wrong price"), ofCampaign: false)
+
+    @Test("What is recalled, or opted out of, while it waits is not said to be called")
+    func saidMeanwhile() throws {
+        var situation = Sample.situation(now: 1_000)
+        situation.said = ["apns": Self.recalled]
+        let steps = [
+            Sample.published(), Sample.delayed(1, until: 2_000, .quietHours), Sample.settled(1, "gcm"),
+        ]
+        let found = try explain(steps, situation)
+        #expect(found.text.contains("apns: it waits in notifications.retry.30s until"), "\(found.text)")
+        #expect(
+            found.text.contains(
+                "apns: it will not be called: it is recalled by ops since \(Sample.at(500).text): wrong price. It ends as "
+                    + "suppressed."))
+        #expect(!found.text.contains("Then it is called"))
+        // Of two that wait the other one is called.
+        let both = try explain(
+            [Sample.published(), Sample.delayed(1, until: 2_000, .transient, ["apns", "gcm"])], situation)
+        #expect(both.text.contains("Then it is called") && both.text.contains("apns: it will not be called"))
+        situation.said["gcm"] = .optedOut("promotional", since: nil, by: nil)
+        let unread = try explain([Sample.published()], situation)
+        #expect(unread.text.contains("gcm: it will not be called: the user has opted out of promotional."))
+    }
+
+    @Test("A dead letter of which a replay ends as suppressed is not to be replayed")
+    func saidOfLetter() throws {
+        var situation = Sample.situation(now: 1_000)
+        situation.said = ["apns": .optedOut("all", since: Sample.at(500), by: nil)]
+        let steps = [
+            Sample.published(), Self.deadLettered(1, "apns"), Sample.settled(1, "gcm"), Sample.dead(1, .rejected),
+        ]
+        let found = try explain(steps, situation, marks: MarkIndex())
+        #expect(
+            found.text.contains(
+                "A replay ends as suppressed, without a call: the user has opted out of all since \(Sample.at(500).text)."
+            ),
+            "\(found.text)")
+        #expect(!found.text.contains("replay it.") && !found.commands.contains { $0.contains("replay") })
+    }
+
     @Test("A retry whose record was deleted or passed over is lost, and is not said to be called again")
     func lostRetry() throws {
         let steps = [Sample.published(), Sample.delayed(1, until: 2_000)]

@@ -3,6 +3,7 @@ import HeraldConsole
 import HeraldHTTP
 import HeraldSettings
 import HeraldText
+import HeraldTime
 import HeraldTools
 
 extension Settings {
@@ -10,7 +11,7 @@ extension Settings {
         environment: [String: String], configuration: String?, temporaryDirectory: String
     ) throws -> ConsoleContext {
         let search = try timelineSearch()
-        return ConsoleContext(
+        var context = ConsoleContext(
             replay: try replayContext(environment: environment), campaigns: campaignContext(environment: environment),
             starts: CampaignStartRules(
                 pushServices: try pushServices(), maximumEventBytes: limits.eventBytes, users: backend.users,
@@ -25,6 +26,9 @@ extension Settings {
                 readerProperties: KafkaClientSettings.watcher(self), configuration: configuration),
             reach: clusterReach, admin: try adminClient(), configuration: configuration,
             situation: { situation(now: $0, configuration: configuration) })
+        if preferences.enabled { context.starts.classes = topics.classes }
+        (context.zones, context.defaultZone) = ((try? ZoneFolder.read()) ?? TimeZones(), preferences.defaultZone)
+        return context
     }
 
     /// Where the console is served, and to whom.

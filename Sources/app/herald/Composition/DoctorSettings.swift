@@ -3,6 +3,7 @@ import HeraldDoctor
 import HeraldEvents
 import HeraldKafka
 import HeraldSettings
+import HeraldTime
 import HeraldTools
 
 extension Settings {
@@ -44,6 +45,11 @@ extension Settings {
     ///   members of the group run.
     func examination(of part: Examination.Part?, workers: [String]? = nil) throws -> Examination {
         var plan = try brokerPlan()
+        if preferences.enabled {
+            plan.words = BrokerPlan.WordsPlan(
+                pushServices: try pushServices(), hasSecret: preferences.forgetKeyFile != nil,
+                zones: (try? ZoneFolder.read()) ?? TimeZones(), hasDefaultZone: preferences.defaultZone != nil)
+        }
         plan.workers = workers ?? namedWorkers
         var makeBroker: (@Sendable () -> any Examiner)?
         var makeBackend: (@Sendable () -> any Examiner)?

@@ -42,15 +42,22 @@ extension Settings {
             controlProperties: KafkaClientSettings.publisher(self),
             operatorName: Operator.name(environment: environment))
         context.workerTrouble = { workerTrouble(for: $0) }
+        if let standingWords {
+            context.recalls = { names in
+                try standingWords().recalls(ofCampaigns: names, reach: clusterReach, admin: adminClient())
+            }
+        }
         return context
     }
 
     func replayContext(environment: [String: String]) throws -> ReplayContext {
-        ReplayContext(
+        var context = ReplayContext(
             topics: topicNames, readerProperties: KafkaClientSettings.deadLetterReader(self),
             writerProperties: KafkaClientSettings.replayWriter(self),
             auditProperties: KafkaClientSettings.publisher(self), decoder: try recordDecoder(),
             maximumReplays: retry.replays, operatorName: Operator.name(environment: environment))
+        if preferences.enabled { context.retryTopics = retry.delays.map { topicNames.retryTopic($0) } }
+        return context
     }
 
     /// - Parameter foreign: the topic of others whose dead letters these are; `nil` for Herald's own.
@@ -66,7 +73,13 @@ extension Settings {
             // As for every reader of millions of results.
             readerProperties: KafkaClientSettings.outcomeReader(self),
             decoder: try recordDecoder(),
-            group: WorkerGroup(name: kafka.group, listen: adminAddress, named: namedWorkers, token: adminToken))
+            group: WorkerGroup(name: kafka.group, listen: adminAddress, named: namedWorkers, token: adminToken),
+            words: standingWords)
+    }
+
+    /// Where users and recalls say what ends events without a call; `nil` when workers do not obey them.
+    var standingWords: (@Sendable () throws -> LastWordContext)? {
+        preferences.enabled ? { try lastWordContext(environment: [:]) } : nil
     }
 
     /// Reads what workers' admin ports want to be shown; `nil` when that is not set.

@@ -21,6 +21,9 @@ public struct TimeZones: Sendable {
     /// How many there are.
     public var count: Int { rules.count }
 
+    /// Their names, in alphabetical order.
+    public var names: [String] { numbers.keys.sorted() }
+
     /// The number of a zone; `nil` for an unknown one.
     public func number(of name: String) -> Int? { numbers[name] }
 

@@ -65,7 +65,7 @@ public enum QuietIgnored: String, CaseIterable, Sendable {
 
 extension QuietHours {
     /// The value of `quiet`.
-    var json: JSONValue {
+    package var json: JSONValue {
         var members: [JSONValue.Member] = []
         if let zone { members.append(.init("zone", .string(zone))) }
         members.append(.init("start", .string(Self.text(ofMinute: start))))

@@ -177,8 +177,8 @@ enum CredentialJudgement {
 
 /// How far this machine's clock is from another.
 enum ClockJudgement {
-    private static let warnSeconds: Int64 = 5
-    private static let failSeconds: Int64 = 60
+    static let warnSeconds: Int64 = 5
+    static let failSeconds: Int64 = 60
 
     /// - Parameter date: an answer's `Date` header, which is exact to a second.
     static func check(date: String, now: WallTime) -> Check {

@@ -27,6 +27,7 @@ extension BrokerExaminer {
         }
         let isServed = !description.members.isEmpty
         let workers = workers(of: description.members)
+        answering = workers.filter { $0.status != nil }.map(\.address)
         let lost = lostOffsets(positions)
         let strangers = description.strangers(besides: plan.clientProperties["client.id"])
         let stranger = strangers.words(in: plan.group).map {

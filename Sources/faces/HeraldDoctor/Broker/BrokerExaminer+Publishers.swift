@@ -44,7 +44,8 @@ extension BrokerExaminer {
                             "no broker says that it still has \(topic.partitions.count) partitions")
                     ]
                 }
-                return judgement.checks(of: topic.name)
+                let clock = judgement.clock(of: topic.name, now: SystemClock.wall())
+                return judgement.checks(of: topic.name) + [clock].compactMap(\.self)
             }, isDeadEnd: false)
     }
 
@@ -61,7 +62,7 @@ extension BrokerExaminer {
         let end = ContinuousClock.now + limit.duration
         let reader = try TopicReader(
             properties: plan.committedReaderProperties, patience: limit.duration, questions: limit.duration)
-        clients.newest = reader
+        clients.topicReaders.append(reader)
         var starts: [TopicPartition: TopicReader.Start] = [:]
         for topic in topics {
             for partition in topic.partitions.prefix(Self.mostPartitions) where partition.leader != nil {
@@ -99,12 +100,19 @@ struct PublisherJudgement {
     private(set) var seen = 0
     private var faults: [PublisherFault: Faulty] = [:]
     private var event = DecodedEvent()
+    /// The latest moment that a publisher's clock gave a record, and where.
+    private var latest: (at: WallTime, place: String)?
+    /// A clock that is further ahead is wrong.
+    private static let patience = Milliseconds.seconds(10)
 
     init(partitions: Int) {
         self.partitions = partitions
     }
 
     mutating func look(at message: Message, _ decoder: RecordDecoder) {
+        note(
+            WallTime(milliseconds: message.timestampMilliseconds),
+            at: "\(message.topicName())/\(message.partition)/\(message.offset)")
         var headers = HeaderList()
         message.forEachHeader { headers.append(name: $0, value: $1) }
         message.withKey { key in
@@ -133,6 +141,20 @@ struct PublisherJudgement {
         let source = event.bytes(of: event.source, value: value).text
         let example = "\(topic)/\(partition)/\(offset)" + (source.isEmpty ? "" : ", source \(source.prefix(64))")
         faults[fault] = Faulty(count: (faults[fault]?.count ?? 0) + 1, example: example)
+    }
+
+    mutating func note(_ moment: WallTime, at place: String) {
+        if latest.map({ $0.at < moment }) ?? true { latest = (moment, place) }
+    }
+
+    /// What is wrong with the clock of a publisher, or this machine's; `nil` when no record is of the future.
+    func clock(of topic: String, now: WallTime) -> Check? {
+        guard let latest, latest.at.time(since: now) > Self.patience else { return nil }
+        return Check(
+            .publishers, topic, .warning,
+            "the record \(latest.place) was published \(latest.at.time(since: now).wholeSeconds) s from now: its publisher's "
+                + "clock is ahead, or this machine's is behind",
+            fix: "set the clocks of both by NTP")
     }
 
     func checks(of topic: String) -> [Check] {

@@ -34,6 +34,8 @@ package final class BrokerExaminer: Examiner {
     /// The topics that are there and can be asked for.
     var topics: [ClusterMetadata.Topic] = []
     var endDurations: [Milliseconds] = []
+    /// Where workers answered.
+    var answering: [String] = []
     /// Nobody coordinates groups: the client would wait for that for ever, whatever its time limit.
     var lacksCoordinator = false
 
@@ -56,14 +58,13 @@ package final class BrokerExaminer: Examiner {
         var admin: Admin?
         var readers: [Consumer] = []
         var probes: [TransactionProbe] = []
-        /// Reads the newest records.
-        var newest: TopicReader?
+        var topicReaders: [TopicReader] = []
 
         fileprivate func close() {
             for reader in readers { reader.close() }
             for probe in probes { probe.close() }
-            newest?.close()
-            (admin, readers, probes, newest) = (nil, [], [], nil)
+            for reader in topicReaders { reader.close() }
+            (admin, readers, probes, topicReaders) = (nil, [], [], [])
         }
     }
 
@@ -81,6 +82,8 @@ package final class BrokerExaminer: Examiner {
         case .writing: examineWriting()
         case .transaction: examineTransaction()
         case .publishers: examinePublishers()
+        case .words: examineWords()
+        case .clocks: examineClocks()
         default: StageReport([])
         }
     }

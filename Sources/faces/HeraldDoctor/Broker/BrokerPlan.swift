@@ -1,6 +1,7 @@
 package import HeraldDriver
 package import HeraldEvents
 package import HeraldKafka
+package import HeraldTime
 package import HeraldTools
 
 /// What the brokers' half of an examination is about, from the settings.
@@ -25,6 +26,22 @@ package struct BrokerPlan: Sendable {
     package var workers: [String]?
     /// Host and port of the settings' admin port; `nil` when it is off.
     package var listen: (host: String, port: UInt16)?
+    /// What workers know of users' words; `nil` when they do not obey them.
+    package var words: WordsPlan?
+
+    /// The settings beside users' words.
+    package struct WordsPlan: Sendable {
+        package var pushServices: PushServices
+        /// Whether what was kept of forgotten users is found.
+        package var hasSecret: Bool
+        package var zones: TimeZones
+        package var hasDefaultZone: Bool
+
+        package init(pushServices: PushServices, hasSecret: Bool, zones: TimeZones, hasDefaultZone: Bool) {
+            (self.pushServices, self.hasSecret) = (pushServices, hasSecret)
+            (self.zones, self.hasDefaultZone) = (zones, hasDefaultZone)
+        }
+    }
 
     package init(
         bootstrapServers: [String], clientProperties: ClientProperties, readerProperties: ClientProperties,

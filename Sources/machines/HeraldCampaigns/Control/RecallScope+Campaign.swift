@@ -34,6 +34,6 @@ extension RecallScope {
             left: nil,
             sentences: [
                 "There is no campaign \(name)\(guess) Events that others publish with this label are recalled all the same."
-            ])
+            ], isKnown: false)
     }
 }

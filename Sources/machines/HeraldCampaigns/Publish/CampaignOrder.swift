@@ -1,4 +1,4 @@
-internal import HeraldEvents
+package import HeraldEvents
 package import HeraldTime
 internal import HeraldTools
 
@@ -20,6 +20,8 @@ package struct CampaignOrder: Sendable {
     package var replacesAudience = false
     /// What of its notifications reaches the push services; by default only a worker's settings say it.
     package var reach = ContentReach()
+    /// The class of its topic; `nil` when workers do not obey users' words.
+    package var eventClass: EventClass?
     /// Whether a pause because of failures is the end, because no operator watches who could resume it.
     package var endsWhenPausedByFailures = false
 

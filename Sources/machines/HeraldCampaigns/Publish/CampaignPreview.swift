@@ -153,6 +153,18 @@ package struct CampaignPreview: Sendable {
         return shown + ["\(CampaignWords.number(marks.count - shown.count)) more marks like these stand in the message"]
     }
 
+    /// What its topic's class means for users who have opted out; `nil` when workers do not obey their words.
+    package var classWords: String? {
+        switch order.eventClass {
+        case .promotional:
+            "promotional: who has opted out when it is called is left out (suppressed), and quiet hours hold the others'"
+        case .transactional:
+            "transactional, by topics.classes: who has opted out of promotional gets it, too; only an opt-out of all or of the "
+                + "push service, or a recall, ends it"
+        case nil: nil
+        }
+    }
+
     /// How long it takes, in words.
     package var duration: String {
         guard let seconds else { return "as long as the workers need" }
@@ -202,6 +214,9 @@ package struct CampaignPreview: Sendable {
             .init("userColumn", .string(audience.reading.userColumn)),
             .init("toNotify", .integer(toNotify)),
         ]
+        if let eventClass = order.eventClass {
+            members += [.init("class", .string(eventClass.rawValue)), .init("classMeans", .text(classWords))]
+        }
         if isPaused { members.append(.init("isPaused", .bool(true))) }
         if let refusal { members.append(.init("refusal", .string(refusal))) }
         if !kept.isEmpty { members.append(.init("kept", .array(kept.map { .string($0) }))) }

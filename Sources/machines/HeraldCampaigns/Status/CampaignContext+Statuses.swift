@@ -32,6 +32,8 @@ extension CampaignContext {
                 if let count = reader.subjects[campaigns[index].name]?.count { statuses[index].status.count = count }
             }
         }
+        let recalls = (try? recalls?(campaigns.map(\.name))) ?? [:]
+        for index in statuses.indices { statuses[index].status.recall = recalls[campaigns[index].name] }
         return statuses
     }
 }

@@ -21,6 +21,8 @@ package final class CampaignFollower {
     private var lastCount = ContinuousClock.now
     private var brokers = BrokerSilence(at: SystemClock.wall())
     private let askWorkers: (@Sendable ([String]) -> String?)?
+    private let askRecalls: (@Sendable ([String]) throws -> [String: Recall])?
+    private var recall: Recall?
     private var trouble: String?
     private var nextQuestion = ContinuousClock.now
 
@@ -34,6 +36,7 @@ package final class CampaignFollower {
         self.campaigns = campaigns
         self.campaign = campaign
         askWorkers = context.workerTrouble
+        askRecalls = context.recalls
         let since = SystemClock.wall().milliseconds - Int64(OutcomeMeter.window) * 1_000
         outcomes = try campaign.definition.map { definition in
             try context.outcomes(
@@ -64,6 +67,7 @@ package final class CampaignFollower {
         // Its records have changed while millions of results were read.
         try campaigns.poll()
         countBacklog(within: Self.firstBacklogPatience, isStopping)
+        lookForRecall()
         return true
     }
 
@@ -84,8 +88,15 @@ package final class CampaignFollower {
         }
         if ContinuousClock.now - lastCount >= Self.backlogPause {
             countBacklog(within: Self.backlogPatience, isStopping)
+            lookForRecall()
             askForTrouble()
         }
+    }
+
+    /// What was known stays while nobody answers.
+    private func lookForRecall() {
+        guard let found = try? askRecalls?([campaign.name]) else { return }
+        recall = found[campaign.name]
     }
 
     /// Asks the workers why no outcome comes; nothing is asked while some do, or none is to come.
@@ -110,6 +121,7 @@ package final class CampaignFollower {
             campaign: campaign, count: outcomes?.count ?? OutcomeCount(), backlog: counted,
             meter: isSilent ? nil : meter, now: isSilent ? brokers.lastAnswer : SystemClock.wall())
         status.trouble = isSilent ? Self.brokersSilent : trouble
+        status.recall = recall
         return status
     }
 

@@ -11,7 +11,7 @@ extension CampaignStatus {
             .init("since", .text(since?.text)), .init("by", .text(order?.by)), .init("reason", .text(reason)),
             .init("pausedByFailures", state == .paused ? .bool(campaign.control?.isByFailures ?? false) : .null),
             .init("pauseIfFailures", campaign.control?.pauseIfFailures.map { .number($0) } ?? .null),
-            .init("finished", .bool(isFinished)),
+            .init("finished", .bool(isFinished)), .init("recalled", recalled),
         ]
         if let definition = campaign.definition {
             members += [
@@ -106,6 +106,14 @@ extension CampaignStatus {
                     + [.init("open", .integer(max(0, publishedRecipients - count.known)))]
                 return .init(name, .object(members))
             })
+    }
+
+    private var recalled: JSONValue {
+        guard let recall, let sentence = CampaignWords.recalled(self) else { return .null }
+        return .present([
+            .init("since", .text(recall.at?.text)), .init("by", .text(recall.by)),
+            .init("reason", .text(recall.reason)), .init("sentence", .string(sentence)),
+        ])
     }
 
     private static func json(_ wait: Wait) -> JSONValue {

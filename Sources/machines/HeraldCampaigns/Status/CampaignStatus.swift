@@ -16,6 +16,8 @@ package struct CampaignStatus: Sendable {
     package var meter: OutcomeMeter?
     /// Why nothing is delivered, in words; `nil` when nothing is known that speaks against it.
     package var trouble: String?
+    /// The recall of its events; `nil` when they are not recalled, or that is not known.
+    package var recall: Recall?
     package var now: WallTime
 
     package init(
@@ -183,7 +185,9 @@ package struct CampaignStatus: Sendable {
     package var wait: Wait? {
         guard state == .running || (state == .stopped && open > 0) else { return nil }
         if let trouble { return .trouble(trouble) }
-        guard open > 0, perSecond ?? 0 == 0 || meter?.last.map({ now.time(since: $0) >= Self.quiet }) ?? true else {
+        guard recall == nil, open > 0,
+            perSecond ?? 0 == 0 || meter?.last.map({ now.time(since: $0) >= Self.quiet }) ?? true
+        else {
             return nil
         }
         if suspended > 0, let until = backlog?.suspendedUntil, until > now {
@@ -209,7 +213,9 @@ package struct CampaignStatus: Sendable {
     /// How long it will take at the present pace, and at least as long as the rate lets publishing take; `nil` when that is
     /// unknown.
     package var secondsLeft: Double? {
-        guard let perSecond, perSecond > 0, state == .running, trouble == nil, let total else { return nil }
+        guard let perSecond, perSecond > 0, state == .running, trouble == nil, recall == nil, let total else {
+            return nil
+        }
         // Without a publisher nothing more comes, and a step that waits for retries has no known end.
         guard rampWait == nil, unpublished == 0 || isPublisherAlive else { return nil }
         // Retries come when they are due, at no pace.

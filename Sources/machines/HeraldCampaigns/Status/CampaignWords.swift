@@ -29,6 +29,19 @@ package enum CampaignWords {
         }
     }
 
+    /// That it is recalled, by whom and why, and what that means; `nil` when it is not.
+    package static func recalled(_ status: CampaignStatus) -> String? {
+        guard let recall = status.recall else { return nil }
+        let suppressed = status.count.suppressions[.recalled] ?? 0
+        let so = "\(counted(suppressed, "notification")) \(suppressed == 1 ? "was" : "were") suppressed so far"
+        let publishes = status.isPublisherAlive && status.state != .cancelled
+        return "recalled" + (recall.at.map { " since \($0.text)" } ?? "")
+            + (recall.by.map { " by \(SafeText.escaped($0))" } ?? "")
+            + (recall.reason.map { ": \(SafeText.escaped($0))" } ?? "") + "; \(so)"
+            + (status.mayNotify ? ", and what still waits ends as suppressed" : "")
+            + (publishes ? "; its publisher goes on until it is cancelled" : "")
+    }
+
     /// That nobody publishes the rest of a campaign, and what became of its publisher.
     package static func withoutPublisher(_ status: CampaignStatus) -> String {
         let rest = counted(max(0, status.recipientsLeft), "recipient")

@@ -10,8 +10,8 @@ import Synchronization
 /// A user is known by a keyed hash of 64 bits: among ten million users with an opt-out, one of another ten million is
 /// taken for one of them with a chance of 10⁻⁵.
 public final class LastWord: Sendable {
-    private let seed: UInt64
-    private let names: PushServices
+    let seed: UInt64
+    let names: PushServices
     private let maxLag: Milliseconds
     let rules: QuietRules
     /// That of ``rules``: to read it there would count references.

@@ -175,6 +175,12 @@ package struct DeadLetterEntry: Sendable {
         return isEvent ? event.expiresAt : nil
     }
 
+    /// The class that the event says of itself; `nil` when it says none, or does not decode.
+    mutating func eventClass() -> EventClass? {
+        decode()
+        return isEvent ? event.eventClass : nil
+    }
+
     /// The message; `nil` when the event does not decode.
     package mutating func message() -> String? {
         decode()

@@ -13,7 +13,7 @@ extension DeadLetterView {
         case .correct(let member):
             guard omissions.isDisjoint(with: [.key, .value]) else { return nil }
             return "herald dlq replay \(place) --set \(member)=\(member.uppercased())\(file)"
-        case .resolve: return "herald dlq resolve \(place) --note WHY\(file)"
+        case .leave, .resolve: return "herald dlq resolve \(place) --note WHY\(file)"
         }
     }
 
@@ -61,6 +61,10 @@ extension DeadLetterView {
                     : .object(content.fields.fields.map { .init($0.rawValue, .integer(content.byteCount(of: $0))) })),
             .init("replay", .text(replayCommand(configuration: configuration, foreign: foreign))),
             .init("remedy", .string(remedy.name)),
+            .init(
+                "lastWord",
+                said.isEmpty
+                    ? .null : .object(said.sorted { $0.key < $1.key }.map { .init($0.key, $0.value.json) })),
             .init("command", .text(command(configuration: configuration, foreign: foreign))),
         ]
         if isRevealed {

@@ -1,5 +1,6 @@
 package import HeraldEvents
 package import HeraldTime
+package import HeraldTools
 
 /// A dead letter with everything that can be said of it, as texts for people and files; texts are as they came.
 package struct DeadLetterView: Sendable {
@@ -37,6 +38,10 @@ package struct DeadLetterView: Sendable {
     package private(set) var value: [UInt8]?
     /// What the dead letter lacks because it would not have fit its topic.
     package let omissions: Omissions
+    /// The class that the event says of itself.
+    private let eventClass: EventClass?
+    /// Why a replay calls push services no more, by what users and recalls say now; nothing before it was asked.
+    package private(set) var said: [String: StandingWords.Said] = [:]
     /// Whether message and value are the request's, which its topic still has.
     package let isFromOrigin: Bool
 
@@ -45,6 +50,8 @@ package struct DeadLetterView: Sendable {
         case replay
         /// A replay with this member of the event said otherwise.
         case correct(String)
+        /// Nothing helps: a replay ends as suppressed.
+        case leave
         /// Whoever published it has to send it again, or nobody wants it any more.
         case resolve
 
@@ -52,13 +59,14 @@ package struct DeadLetterView: Sendable {
             switch self {
             case .replay: "replay"
             case .correct: "correct"
+            case .leave: "leave"
             case .resolve: "resolve"
             }
         }
     }
 
     /// What to do first about it, by its reason.
-    package let remedy: Remedy
+    package private(set) var remedy: Remedy
 
     /// The view of a dead letter.
     ///
@@ -92,6 +100,7 @@ package struct DeadLetterView: Sendable {
         history = entry.history
         fate = LetterFate(of: entry.facts, marks, outcomes)
         expiresAt = event.expiresAt()
+        eventClass = event.eventClass()
         remedy =
             entry.isForeign
             ? .replay
@@ -100,6 +109,20 @@ package struct DeadLetterView: Sendable {
         message = event.message()
         content = event.content()
         value = event.value
+    }
+
+    /// Its event as words know it; `nil` without a user, and when nothing is left to do about it.
+    package var named: StandingWords.Event? {
+        guard fate.isOpen, let user, let topic = origin.flatMap(Origin.init)?.topic else { return nil }
+        return StandingWords.Event(
+            id: id, user: user, source: source, campaign: campaign, eventClass: eventClass, topic: topic)
+    }
+
+    /// Says what words say of it: a replay of it ends so.
+    package mutating func note(_ words: StandingWords) {
+        guard let named else { return }
+        for name in pushServices { said[name] = words.said(of: named, on: name) }
+        if remedy == .replay, !said.isEmpty, said.count == pushServices.count { remedy = .leave }
     }
 
     /// Without what makes it large, for callers that keep many: message, value, history and stack trace.

@@ -111,9 +111,9 @@ struct LetterBatch: Sendable {
     }
 
     /// Whether this is a result of the first part's letters.
-    func isUnderWay(_ result: NotificationResult) -> Bool {
+    func isUnderWay(_ origin: Origin, replays: Int) -> Bool {
         guard case .letters(let letters)? = parts.first else { return false }
-        return letters.contains { $0.replay.replays == result.replays && $0.replay.origin == result.origin }
+        return letters.contains { $0.replay.replays == replays && $0.replay.origin == origin }
     }
 
     /// It is written, or stays as it is for good.

@@ -53,6 +53,8 @@ package struct LetterPublication: PublicationWork {
     private(set) var batch: LetterBatch
     /// Results of letters whose transaction is under way: it may be durable before the machine knows.
     private var earlyResults: [NotificationResult] = []
+    /// The same of what went to a retry topic.
+    private var earlyRetries: [RetriedEvent] = []
     /// No letter of the plan is left to be read.
     var isAtEnd = false
     /// How many letters the next transaction may still take.
@@ -132,7 +134,19 @@ package struct LetterPublication: PublicationWork {
     }
 
     mutating func receive(_ result: NotificationResult) {
-        if batch.isUnderWay(result) { earlyResults.append(result) } else { pace.receive(result) }
+        if batch.isUnderWay(result.origin, replays: result.replays) {
+            earlyResults.append(result)
+        } else {
+            pace.receive(result)
+        }
+    }
+
+    mutating func receive(_ event: RetriedEvent) {
+        if batch.isUnderWay(event.origin, replays: event.replays) {
+            earlyRetries.append(event)
+        } else {
+            pace.receive(event)
+        }
     }
 
     /// How many letters are dealt with before this one; `nil` when it is dealt with, or not of the plan.
@@ -203,8 +217,9 @@ package struct LetterPublication: PublicationWork {
             switch batch.parts.first {
             case .letters(let letters)?:
                 pace.published(letters.map(\.replay))
+                for event in earlyRetries { pace.receive(event) }
                 for result in earlyResults { pace.receive(result) }
-                earlyResults = []
+                (earlyResults, earlyRetries) = ([], [])
             case .resolved(_, let offsets)?: pace.progress.replayed += offsets.count
             case nil: break
             }

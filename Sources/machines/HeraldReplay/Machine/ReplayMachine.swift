@@ -102,6 +102,9 @@ extension PublicationMachine<LetterPublication> {
     /// Takes a result of the results topic.
     package mutating func receive(_ result: NotificationResult) { work.receive(result) }
 
+    /// Takes what went to a retry topic.
+    package mutating func receive(_ event: RetriedEvent) { work.receive(event) }
+
     /// So many replays of others' dead letters came back as new ones.
     package mutating func cameBack(_ count: Int) { work.pace.cameBack(count) }
 

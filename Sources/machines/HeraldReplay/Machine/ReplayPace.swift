@@ -8,6 +8,8 @@ internal import HeraldTools
 struct ReplayPace: Sendable {
     /// From so many known outcomes on a share means something in the middle of a batch.
     private static let judgedFrom = 20
+    /// A step of which dead letters wait for quiet hours takes so many others at once at most.
+    private static let mostStandIns = 100
 
     private let options: ReplayOptions
     /// Whether workers report outcomes; of what others read all that is known is what comes back.
@@ -55,6 +57,9 @@ struct ReplayPace: Sendable {
 
     mutating func receive(_ result: NotificationResult) { outcomes.receive(result) }
 
+    /// Takes what went to a retry topic.
+    mutating func receive(_ event: RetriedEvent) { outcomes.receive(event) }
+
     /// So many replays of others' dead letters came back as new ones.
     mutating func cameBack(_ count: Int) {
         returned.all += count
@@ -76,6 +81,7 @@ struct ReplayPace: Sendable {
         progress.suppressed = outcomes.total.suppressed
         progress.failed = hasOutcomes ? outcomes.total.failed : returned.all
         progress.open = outcomes.total.open
+        (progress.asleep, progress.asleepUntil) = (outcomes.total.asleep, outcomes.asleepUntil)
     }
 
     /// The time of a pause is none in which outcomes failed to come.
@@ -98,8 +104,13 @@ struct ReplayPace: Sendable {
             guard isBatchOpen(now.monotonic), let end = patienceEnd(now.monotonic) else { return .end(.complete) }
             return .wait(
                 hasOutcomes
-                    ? .lastOutcomes(.init(open: outcomes.batch.open), until: now.wall(end))
+                    ? .lastOutcomes(.init(open: outcomes.batch.awaited), until: now.wall(end))
                     : .returns(until: now.wall(end)))
+        }
+        // What sleeps proves nothing: others take its place in the step.
+        if admission.isAtStepEnd, case let sleepers = outcomes.takeSleepers(), sleepers > 0 {
+            admission.extendStep(by: min(sleepers, Self.mostStandIns))
+            waitingSince = nil
         }
         if admission.isAtStepEnd, !isBatchOpen(now.monotonic) { beginBatch() }
         let open = open(now.monotonic)
@@ -116,11 +127,11 @@ struct ReplayPace: Sendable {
             return .wait(
                 .rampStep(
                     .init(number: step.number, size: step.size, of: .letters, .patience(now.wall(end))),
-                    .init(open: outcomes.batch.open)))
+                    .init(open: outcomes.batch.awaited)))
         }
         let batch = outcomes.batch
         // Even if all of them fail it has to be not too many.
-        guard limit.canFail(failed: batch.failed, known: batch.known, open: batch.open) != true else {
+        guard limit.canFail(failed: batch.failed, known: batch.known, open: batch.awaited) != true else {
             return .end(.outcomeTimeout)
         }
         beginBatch()
@@ -129,7 +140,7 @@ struct ReplayPace: Sendable {
 
     /// How many outcomes are open.
     private mutating func open(_ now: MonotonicTime) -> (all: Int, step: Int) {
-        if hasOutcomes { return (outcomes.total.open, outcomes.batch.open) }
+        if hasOutcomes { return (outcomes.total.awaited, outcomes.batch.awaited) }
         return (0, admission.isAtStepEnd && isBatchOpen(now) ? 1 : 0)
     }
 
@@ -137,13 +148,13 @@ struct ReplayPace: Sendable {
     private func isFailing(isAllSent: Bool) -> Bool {
         let batch = outcomes.batch
         let failed = hasOutcomes ? batch.failed : returned.batch
-        let (known, open) = hasOutcomes ? (batch.known, batch.open) : (publishedInBatch, 0)
+        let (known, open) = hasOutcomes ? (batch.known, batch.awaited) : (publishedInBatch, 0)
         return limit.excess(failed: failed, known: known, openAtEnd: isAllSent ? open : nil) != nil
     }
 
     /// Whether the outcomes of the batch are still waited for, or what of it comes back to a topic of others is.
     private mutating func isBatchOpen(_ now: MonotonicTime) -> Bool {
-        hasOutcomes ? outcomes.batch.open > 0 : patienceEnd(now) != nil
+        hasOutcomes ? outcomes.batch.awaited > 0 : patienceEnd(now) != nil
     }
 
     /// Until when the outcomes of a batch that is published are waited for; `nil` when that was long enough.

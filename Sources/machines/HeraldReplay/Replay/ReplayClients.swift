@@ -31,6 +31,8 @@ final class ReplayClients: JobIO {
     private let letters: DeadLetterReader?
     /// Outcomes of what workers read; `nil` of what others do, of which ``returns`` is all that is known.
     private let results: ResultsReader?
+    /// What waits for users' quiet hours; `nil` where nothing does.
+    private let retries: RetriesReader?
     private let returns: DeadLetterReader?
     /// What reading the state topic came to.
     private var stateNews: Result<KnownState, ToolFailure>?
@@ -50,7 +52,7 @@ final class ReplayClients: JobIO {
         transactor = Transactor(
             properties: context.writerProperties + [("transactional.id", context.transactionalID)], wakeup: wakeup)
         guard isPublishing else {
-            (letters, results, returns) = (nil, nil, nil)
+            (letters, results, retries, returns) = (nil, nil, nil, nil)
             return
         }
         // Before anything is published, or its outcome could lie in front of the end.
@@ -59,9 +61,13 @@ final class ReplayClients: JobIO {
                 properties: context.readerProperties, topic: context.topics.results,
                 partitions: replayer.layout.results, mentioning: Replayer.mentionOfReplay)
             results?.reader.consumer.queue.notify(wakeup)
+            let places = replayer.layout.retries
+            retries =
+                try places.isEmpty
+                ? nil : RetriesReader(properties: context.readerProperties, partitions: places)
             returns = nil
         } else {
-            results = nil
+            (results, retries) = (nil, nil)
             returns = try context.deadLetters()
             try returns?.follow(replayer.layout.deadLetters)
         }
@@ -71,6 +77,7 @@ final class ReplayClients: JobIO {
     func close() {
         letters?.close()
         results?.close()
+        retries?.close()
         returns?.close()
         transactor.close()
     }
@@ -116,6 +123,7 @@ final class ReplayClients: JobIO {
         startFailure = nil
         guard machine.progress.batch > 0 else { return }
         do {
+            try retries?.poll { machine.receive($0) }
             try results?.poll(wait: .zero) { result, _ in machine.receive(result) }
             if let returns { machine.cameBack(try Self.countReplays(returns)) }
             try deliverLetters(to: &machine)

@@ -11,6 +11,8 @@ extension ReplayContext {
         var state: [Int32]
         /// None when the topic is missing; `nil` when this user may not know.
         var campaigns: [Int32]?
+        /// Those of retry topics that this user may read.
+        var retries: [String: [Int32]]
     }
 
     /// Looks at the topics.
@@ -19,11 +21,12 @@ extension ReplayContext {
     package func layout(reach: ClusterReach, admin: Admin, isWriting: Bool) throws -> Layout {
         var names = [deadLetterTopic, topics.state, topics.audit]
         // What others read has neither outcomes nor campaigns.
-        if watchedTopic == nil { names += [topics.results, topics.campaigns] }
+        if watchedTopic == nil { names += [topics.results, topics.campaigns] + retryTopics }
         var partitions: [String: [Int32]] = [:]
         var isCampaignsForbidden = false
         for topic in try reach.topics(names, admin).topics {
             if let error = topic.error {
+                if retryTopics.contains(topic.name) { continue }
                 if topic.name == topics.campaigns {
                     isCampaignsForbidden = error.kind == .forbidden
                     continue
@@ -39,7 +42,8 @@ extension ReplayContext {
         return Layout(
             deadLetters: partitions[deadLetterTopic] ?? [], results: partitions[topics.results] ?? [],
             state: partitions[topics.state] ?? [],
-            campaigns: isCampaignsForbidden ? nil : partitions[topics.campaigns] ?? [])
+            campaigns: isCampaignsForbidden ? nil : partitions[topics.campaigns] ?? [],
+            retries: partitions.filter { retryTopics.contains($0.key) })
     }
 
     /// - Parameter patience: how long a leader that moves, or a step towards the end, is waited for.

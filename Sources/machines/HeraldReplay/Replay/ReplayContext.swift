@@ -14,6 +14,8 @@ package struct ReplayContext: Sendable {
     package var decoder: RecordDecoder
     /// How often an event may be replayed.
     package var maximumReplays: Int
+    /// The retry topics in which replays may wait for users' quiet hours; none when workers hold nothing for them.
+    package var retryTopics: [String] = []
     package var operatorName: String
     /// The topic of others whose dead letters these are; `nil` for Herald's own.
     package var foreign: ForeignTopic?

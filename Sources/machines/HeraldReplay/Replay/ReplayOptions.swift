@@ -46,6 +46,9 @@ package struct ReplayProgress: Sendable, Equatable {
     package var suppressed = 0
     package var failed = 0
     package var open = 0
+    /// Of these, those that wait for the end of their users' quiet hours, and when the first of them is called.
+    package var asleep = 0
+    package var asleepUntil: WallTime?
     /// Of the plan, what another operator has replayed or resolved meanwhile, or has expired.
     package var skipped = 0
     /// What is too large for its request topic, even without its history; it stays as it is.
@@ -55,6 +58,12 @@ package struct ReplayProgress: Sendable, Equatable {
 
     /// Such as `, 6 suppressed`, behind what was delivered; empty without any.
     package var suppressedWords: String { suppressed > 0 ? ", \(suppressed) suppressed" : "" }
+
+    /// Such as ` (2 of them in quiet hours, the first until …)`, behind what is open; empty without any.
+    package var asleepWords: String {
+        guard asleep > 0 else { return "" }
+        return " (\(asleep) of them in quiet hours" + (asleepUntil.map { ", the first until \($0.text)" } ?? "") + ")"
+    }
 }
 
 /// What a replay leaves behind.
@@ -91,9 +100,9 @@ extension ReplayReport {
         var sentence = end.sentence(
             published: done,
             outcomes: watchedTopic == nil
-                ? "\(counted(delivered, "notification")) delivered\(progress.suppressedWords), \(failed) failed, \(progress.open) open"
+                ? "\(counted(delivered, "notification")) delivered\(progress.suppressedWords), \(failed) failed, \(progress.open) open\(progress.asleepWords)"
                 : "\(failed) came back",
-            open: counted(progress.open, "notification"), rest: "; \(again)", rival: "replay",
+            open: counted(progress.open - progress.asleep, "notification"), rest: "; \(again)", rival: "replay",
             failing: "Stopped, \(done): \(failing).")
         if progress.skipped > 0 {
             let were = progress.skipped == 1 ? "1 other was" : "\(progress.skipped) others were"
@@ -108,5 +117,11 @@ extension ReplayReport {
     package var members: [JSONValue.Member] {
         [.init("job", .string(job)), .init("end", .string(end.name(.letters)))]
             + progress.counts.map { JSONValue.Member($0.name, .integer($0.count)) }
+            + (progress.asleep == 0
+                ? []
+                : [
+                    .init("inQuietHours", .integer(progress.asleep)),
+                    .init("quietUntil", .text(progress.asleepUntil?.text)),
+                ])
     }
 }

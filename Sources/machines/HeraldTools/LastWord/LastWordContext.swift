@@ -8,6 +8,8 @@ internal import HeraldTime
 package struct LastWordContext: Sendable {
     package var topics: Topics
     package var pushServices: PushServices
+    /// Those of request topics that are not transactional.
+    package var classes: [String: EventClass]
     /// librdkafka's properties for readers: `read_committed`, end-of-partition events, the workers' group, which is not joined.
     package var readerProperties: ClientProperties
     /// librdkafka's properties for a plain producer.
@@ -18,9 +20,11 @@ package struct LastWordContext: Sendable {
     package let kept: KeptNames?
 
     package init(
-        topics: Topics, pushServices: PushServices, readerProperties: ClientProperties,
-        writerProperties: ClientProperties, operatorName: String, kept: KeptNames? = nil
+        topics: Topics, pushServices: PushServices, classes: [String: EventClass] = [:],
+        readerProperties: ClientProperties, writerProperties: ClientProperties, operatorName: String,
+        kept: KeptNames? = nil
     ) {
+        self.classes = classes
         self.kept = kept
         self.topics = topics
         self.pushServices = pushServices
@@ -54,25 +58,63 @@ package struct LastWordContext: Sendable {
 
     /// Finds a user's word: reads the whole topic.
     ///
-    /// - Parameter onProgress: called now and then with how many of how many records were passed; `false` ends it.
     /// A broken record counts as workers have it: what was understood of it is added to the former word that the topic still
     /// has, or, without any, to an opt-out of promotional.
     ///
+    /// - Parameter onProgress: called now and then with how many of how many records were passed; `false` ends it.
     /// - Returns: `nil` when the user has said nothing, or is forgotten.
     package func word(
         of user: String, reach: ClusterReach, admin: Admin, onProgress: (Int64, Int64) -> Bool
     ) throws -> Entry? {
-        let keys = [Array(user.utf8)] + (kept.map { [$0.key(of: user.utf8.span.bytes)] } ?? [])
-        var (own, keptWord): (Entry?, Entry?)
+        try words(of: [user], reach: reach, admin: admin, onProgress: onProgress)[user]
+    }
+
+    /// The same of several users; those who have said nothing are left out.
+    private func words(
+        of users: [String], reach: ClusterReach, admin: Admin, onProgress: (Int64, Int64) -> Bool
+    ) throws -> [String: Entry] {
+        let own = users.map { Array($0.utf8) }
+        let keys = own + users.compactMap { user in kept.map { $0.key(of: user.utf8.span.bytes) } }
+        var (words, keptWords): ([String: Entry], [String: Entry]) = ([:], [:])
         try read(keys, in: topics.preferences, reach, admin, onProgress) { index, value in
-            if index == 0 {
-                own = value.map { read($0, after: own ?? keptWord) }
+            let user = users[index % users.count]
+            if index < own.count {
+                words[user] = value.map { read($0, after: words[user] ?? keptWords[user]) }
             } else {
-                keptWord = value.map { Entry(preference: read($0, after: nil).preference, isKept: true) }
+                keptWords[user] = value.map { Entry(preference: read($0, after: nil).preference, isKept: true) }
             }
         }
-        return own ?? keptWord
+        return words.merging(keptWords) { own, _ in own }
     }
+
+    /// What users and recalls say now about events: reads both topics, for some seconds at most.
+    ///
+    /// - Throws: also when that is not enough to read them to their ends.
+    package func standing(
+        about events: [StandingWords.Event], reach: ClusterReach, admin: Admin
+    ) throws -> StandingWords {
+        let end = ContinuousClock.now + Self.patience
+        let isInTime = { (_: Int64, _: Int64) in ContinuousClock.now < end }
+        let recalls = try recalls(
+            of: Array(Set(events.flatMap(\.subjects))), reach: reach, admin: admin, onProgress: isInTime)
+        let words = try words(
+            of: Array(Set(events.map(\.user))), reach: reach, admin: admin, onProgress: isInTime)
+        return StandingWords(words, recalls, pushServices: pushServices, classes: classes)
+    }
+
+    /// Which of these campaigns are recalled, by their names.
+    package func recalls(
+        ofCampaigns names: [String], reach: ClusterReach, admin: Admin
+    ) throws -> [String: Recall] {
+        let end = ContinuousClock.now + Self.patience
+        let recalls = try recalls(of: names.map { .campaign($0) }, reach: reach, admin: admin) { _, _ in
+            ContinuousClock.now < end
+        }
+        return names.reduce(into: [:]) { found, name in found[name] = recalls[.campaign(name)] }
+    }
+
+    /// Whoever asks where an event stands does not wait for ten million words.
+    private static let patience = Duration.seconds(10)
 
     private func read(_ value: [UInt8], after former: Entry?) -> Entry {
         var (preference, problem) = Preference.reading(value.span.bytes, pushServices: pushServices)
@@ -87,17 +129,41 @@ package struct LastWordContext: Sendable {
         return Entry(preference: preference, problem: problem)
     }
 
+    /// What stands in the topic for those of many users who have said something, by hashes of their names.
+    ///
+    /// - Parameter users: the hashes of all that are meant.
+    package func words(
+        ofUsersWithHashes users: Set<Int>, reach: ClusterReach, admin: Admin, onProgress: (Int64, Int64) -> Bool
+    ) throws -> [Int: Preference] {
+        var words: [Int: Preference] = [:]
+        try readAll(of: topics.preferences, reach, admin, onProgress) { message in
+            guard let key = message.keyCopy else { return }
+            let hash = String(decoding: key, as: UTF8.self).hashValue
+            guard users.contains(hash) else { return }
+            let former = words[hash].map { Entry(preference: $0) }
+            words[hash] = message.valueCopy.map { read($0, after: former).preference }
+        }
+        return words
+    }
+
     /// Finds out whether something is recalled: reads the whole topic.
     ///
     /// - Returns: `nil` when it is not.
     package func recall(
         of subject: Recall.Subject, reach: ClusterReach, admin: Admin, onProgress: (Int64, Int64) -> Bool
     ) throws -> Recall? {
-        var recall: Recall?
-        try read([subject.key], in: topics.recalls, reach, admin, onProgress) { _, value in
-            recall = value.map { Recall.reading($0.span.bytes).recall }
+        try recalls(of: [subject], reach: reach, admin: admin, onProgress: onProgress)[subject]
+    }
+
+    /// The recalls of several subjects; those that are not recalled are left out.
+    private func recalls(
+        of subjects: [Recall.Subject], reach: ClusterReach, admin: Admin, onProgress: (Int64, Int64) -> Bool
+    ) throws -> [Recall.Subject: Recall] {
+        var recalls: [Recall.Subject: Recall] = [:]
+        try read(subjects.map(\.key), in: topics.recalls, reach, admin, onProgress) { index, value in
+            recalls[subjects[index]] = value.map { Recall.reading($0.span.bytes).recall }
         }
-        return recall
+        return recalls
     }
 
     /// Reads all records of some keys, in their order; each with the index of its key.
@@ -105,17 +171,22 @@ package struct LastWordContext: Sendable {
         _ keys: [[UInt8]], in topic: String, _ reach: ClusterReach, _ admin: Admin,
         _ onProgress: (Int64, Int64) -> Bool, _ body: (Int, [UInt8]?) -> Void
     ) throws {
+        guard !keys.isEmpty else { return }
+        let places = Dictionary(zip(keys, keys.indices)) { first, _ in first }
+        try readAll(of: topic, reach, admin, onProgress) { message in
+            guard let index = message.keyCopy.flatMap({ places[$0] }) else { return }
+            body(index, message.valueCopy)
+        }
+    }
+
+    private func readAll(
+        of topic: String, _ reach: ClusterReach, _ admin: Admin, _ onProgress: (Int64, Int64) -> Bool,
+        _ body: (Message) -> Void
+    ) throws {
         let partitions = try partitions(of: topic, isWriting: false, reach: reach, admin: admin)
         let reader = try TopicReader(properties: readerProperties, topic: topic, partitions: partitions)
         defer { reader.close() }
-        let isWhole = try reader.catchUp(to: .written, onProgress: onProgress) { message in
-            message.withKey { found in
-                guard let found, let index = keys.firstIndex(where: { found.hasSameBytes(as: $0.span.bytes) }) else {
-                    return
-                }
-                body(index, message.valueCopy)
-            }
-        }
+        let isWhole = try reader.catchUp(to: .written, onProgress: onProgress) { body($0) }
         // An older value must not stand for the newest.
         guard isWhole else { throw ToolFailure("the reading of \(topic) was ended before its end") }
     }
@@ -135,7 +206,7 @@ package struct LastWordContext: Sendable {
         (word.updatedAt, word.by) = (now, operatorName)
         let written = Entry(preference: word, problem: nil)
         var entry = audit("preferences.set", reason: reason, at: now.text)
-        entry.selection = user
+        entry.selection = audited(user)
         entry.options = ["is": Self.words(written), "was": Self.words(former)]
         try write(
             to: topics.preferences, key: Array(user.utf8), value: word.encoded(), entry,
@@ -227,8 +298,13 @@ package struct LastWordContext: Sendable {
     /// Writes down that the operator sees what a user has said.
     package func recordReveal(of user: String) throws {
         var entry = audit("preferences.reveal", reason: nil, at: SystemClock.wall().text)
-        entry.selection = user
+        entry.selection = audited(user)
         try entry.recordReveal(topic: topics.audit, properties: writerProperties)
+    }
+
+    /// A user's name in the audit, which outlives an erasure: with a secret the one under which an opt-out is kept.
+    private func audited(_ user: String) -> String {
+        kept.map { String(decoding: $0.key(of: user.utf8.span.bytes), as: UTF8.self) } ?? user
     }
 
     /// An entry of the audit by this operator.

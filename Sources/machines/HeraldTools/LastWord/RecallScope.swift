@@ -10,8 +10,11 @@ package struct RecallScope: Sendable, Equatable {
     package var sentences: [String]
     /// It for programs.
     package var members: [JSONValue.Member]
+    /// Whether there is a campaign, or may be an event, of which commands say what became of it.
+    package let isKnown: Bool
 
-    package init(left: Int?, sentences: [String], members: [JSONValue.Member] = []) {
+    package init(left: Int?, sentences: [String], members: [JSONValue.Member] = [], isKnown: Bool = true) {
+        self.isKnown = isKnown
         self.left = left
         self.sentences = sentences
         self.members = members

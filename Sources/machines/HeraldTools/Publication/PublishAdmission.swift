@@ -92,6 +92,12 @@ package struct PublishAdmission: Sendable, Equatable {
     /// Goes on to the next step, whatever is known of this one.
     package mutating func leaveStep() { lastEnd = 0 }
 
+    /// Has the step whose end was reached take so many more, in place of those of which nothing will be known for now.
+    package mutating func extendStep(by count: Int) {
+        guard isAtStepEnd, count > 0 else { return }
+        (stepIndex, stepEnd, lastEnd) = (stepIndex - 1, lastEnd + count, 0)
+    }
+
     /// What may be done now, when so many outcomes are not known yet.
     ///
     /// - Parameter piledUp: the events that would go out at once.

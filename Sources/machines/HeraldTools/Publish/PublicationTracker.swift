@@ -1,4 +1,5 @@
 package import HeraldEvents
+package import HeraldTime
 
 /// Which outcomes of published events are still to come: pure, fed with publications and results.
 package struct PublicationTracker: Sendable {
@@ -8,6 +9,8 @@ package struct PublicationTracker: Sendable {
         package var pushService: String
         /// How it ended; `nil` when that is not known.
         package var result: NotificationResult?
+        /// When its user's quiet hours end, for which it waits; `nil` when it does not, or that is not known.
+        package var quietUntil: WallTime?
 
         /// Whether the backend has taken it, now or when the same event came first.
         package var isDelivered: Bool {
@@ -19,7 +22,13 @@ package struct PublicationTracker: Sendable {
         }
     }
 
+    private struct Notification: Hashable {
+        var place: Origin
+        var pushService: String
+    }
+
     private let pushServices: PushServices
+    private var asleep: [Notification: WallTime] = [:]
     private var tracker = OutcomeTracker<EventPublisher.Publication>()
 
     package init(pushServices: PushServices) {
@@ -41,10 +50,26 @@ package struct PublicationTracker: Sendable {
         return names.map { Entry(publication: publication, pushService: $0, result: result) }
     }
 
+    /// Takes what went to a retry topic: it waits for its user's quiet hours, or does not any more.
+    package mutating func receive(_ event: RetriedEvent) {
+        for name in event.pushServices {
+            guard tracker.event(of: event.origin, replays: event.replays, pushService: name) != nil else { continue }
+            asleep[Notification(place: event.origin, pushService: name)] = event.quietUntil
+        }
+    }
+
+    /// Whether all that has no result waits for quiet hours that end later.
+    package func isAsleep(beyond moment: WallTime) -> Bool {
+        !asleep.isEmpty && missing.allSatisfy { $0.quietUntil.map { $0 > moment } ?? false }
+    }
+
     /// What has no result, in the order of the lines.
     package var missing: [Entry] {
         tracker.missing.sorted { $0.event.event.line < $1.event.event.line }.flatMap { publication, names in
-            names.map { Entry(publication: publication, pushService: $0, result: nil) }
+            names.map { name in
+                let quietUntil = asleep[Notification(place: publication.place, pushService: name)]
+                return Entry(publication: publication, pushService: name, result: nil, quietUntil: quietUntil)
+            }
         }
     }
 }

@@ -32,6 +32,11 @@ package struct OutcomeTracker<Event: Sendable>: Sendable {
             Expected(event: event, pushServices: pushServices))
     }
 
+    /// The event that expects a result of this push service; `nil` when none does.
+    package func event(of origin: Origin, replays: Int, pushService: String) -> Event? {
+        expected[Key(origin: origin, replays: replays)]?.first { $0.pushServices.contains(pushService) }?.event
+    }
+
     /// Takes a result; the event and the push services that it ends, `nil` when it was not expected.
     ///
     /// A result without a push service ends all of the event's.

@@ -56,15 +56,20 @@ package final class ResultsReader {
         try reader.poll(wait: wait) { decode($0, body) }
     }
 
-    /// Hands over results until `tracker` is complete, the time is over or the caller stops it.
+    /// Hands over results until `tracker` is complete, the time is over or the caller stops it, and not for what waits longer
+    /// than that for users' quiet hours.
+    ///
+    /// - Parameter retries: what says that it waits; `nil` where nothing does.
     package func follow(
-        _ tracker: inout PublicationTracker, for time: Duration, isStopping: () -> Bool,
-        _ onOutcome: (PublicationTracker.Entry) -> Void
+        _ tracker: inout PublicationTracker, for time: Duration, _ retries: RetriesReader? = nil,
+        isStopping: () -> Bool, _ onOutcome: (PublicationTracker.Entry) -> Void
     ) throws {
         let end = ContinuousClock.now + time
         while !tracker.isComplete, !isStopping() {
             let left = (end - .now) / .milliseconds(1)
             guard left > 0 else { return }
+            try retries?.poll { tracker.receive($0) }
+            if tracker.isAsleep(beyond: SystemClock.wall().advanced(by: .milliseconds(Int64(left)))) { return }
             let wait = min(.milliseconds(Int64(left.rounded(.up))), Self.longestWait)
             try poll(wait: wait) { result, _ in
                 for entry in tracker.receive(result) { onOutcome(entry) }

@@ -109,6 +109,20 @@ package struct WorkerSurvey: Sendable {
         }
     }
 
+    /// How far the clock of a worker is behind this machine's, exact to a second; negative when it is ahead, and `nil` when
+    /// the worker does not answer.
+    ///
+    /// Blocks for ``patience`` at most.
+    package static func clockLag(of address: String) -> Milliseconds? {
+        let request = SingleRequest(
+            .get, url: "http://\(address)/livez", authorization: nil, bodyLimit: statusLimit, timeout: patience,
+            proxy: nil, tls: TLSFiles())
+        guard case .response(let response) = request.perform(), let date = response.date.flatMap(HTTPDate.parse) else {
+            return nil
+        }
+        return SystemClock.wall().time(since: date)
+    }
+
     /// More than a worker of many push services says.
     private static let statusLimit = 1 << 20
 

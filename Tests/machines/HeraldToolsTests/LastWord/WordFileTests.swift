@@ -53,4 +53,29 @@ struct WordFileTests {
         #expect(found.count == 1)
         #expect(found.first?.hasPrefix(mistake) == true, "\(found)")
     }
+
+    @Test(
+        "What a file changes is counted: words that it overwrites, users who get something again, quiet hours that end")
+    func changes() {
+        func optOut(_ entries: String...) -> OptOut {
+            var optOut = OptOut()
+            for entry in entries { _ = optOut.insert(entry, knowing: .standard) }
+            return optOut
+        }
+        let night = QuietHours(start: 1_320, end: 420)
+        var changes = WordChanges()
+        changes.add(.init(user: "new", optOut: optOut("promotional")), former: nil)
+        changes.add(.init(user: "ann", optOut: optOut()), former: Preference(optOut("promotional"), quiet: night))
+        changes.add(.init(user: "bob", optOut: optOut("all")), former: Preference(optOut("pns:apns", "source:shop")))
+        changes.add(
+            .init(user: "eve", optOut: optOut("promotional"), quiet: night),
+            former: Preference(optOut("source:a"), quiet: night))
+        changes.add(
+            .init(user: "dan", optOut: optOut("promotional", "pns:gcm")), former: Preference(optOut("pns:apns")))
+        #expect(changes.counts == ["users": 5, "overwritten": 4, "optedIn": 2, "quietEnded": 1])
+        #expect(
+            changes.words(areFormerKnown: true).contains(
+                "5 users, 4 of whom have opted out of something. The words of 4"))
+        #expect(changes.words(areFormerKnown: false).hasSuffix("something."))
+    }
 }

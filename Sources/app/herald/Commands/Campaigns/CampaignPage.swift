@@ -48,6 +48,7 @@ struct CampaignPage {
                 "started \(start) by \(SafeText.escaped(definition.startedBy)) · "
                     + "\(SafeText.escaped(definition.pns.joined(separator: ", "))) · \(definition.topic)")
         }
+        if let recalled = CampaignWords.recalled(status) { lines += wrapped(recalled) }
         lines += [bar, ""]
         for (part, share) in zip(parts, CampaignWords.shares(parts.map(\.count)))
         where part.isAlwaysShown || part.count > 0 { lines.append(line(part, share)) }

@@ -80,8 +80,8 @@ enum CampaignStartCommand: HeraldCommand {
                 "Slowly, pausing on failures."),
         ])
     static let usedSettings: UsedSettings =
-        .cluster + .workers + .topics("requests", "results", "campaigns", "audit") + .events + .traces
-        + .contentReach
+        .cluster + .workers + .topics("requests", "results", "campaigns", "audit", "classes") + .events + .traces
+        + .contentReach + ["preferences.enabled"]
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
         try CampaignStartRun(invocation).run()

@@ -49,6 +49,7 @@ struct CampaignStartRun {
                 maximumEventBytes: settings.limits.eventBytes, users: settings.backend.users),
             topic: topic)
         order.reach = settings.contentReach
+        if settings.preferences.enabled { order.eventClass = settings.topics.classes[topic] ?? .transactional }
         order.rate = parsed[Command.rate]
         order.ramp = parsed[Command.ramp]
         order.replacesAudience = parsed[Command.replaceAudience]

@@ -22,7 +22,7 @@ enum CampaignStatusCommand: HeraldCommand {
             .init("herald campaign status", "All campaigns."),
             .init("herald campaign status spring", "Watch one."),
         ])
-    static let usedSettings: UsedSettings = .cluster + .workers + .topics("results", "retry", "campaigns")
+    static let usedSettings: UsedSettings = .cluster + .workers + .topics("results", "retry", "campaigns") + .words
 
     /// The list of campaigns does not wait: one that was not looked at for long has many results to count.
     private static let listPatience = Duration.seconds(5)

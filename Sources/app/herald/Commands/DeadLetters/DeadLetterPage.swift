@@ -46,6 +46,9 @@ struct DeadLetterPage {
                     ? letter.content.text(of: field)
                     : "(\(letter.content.byteCount(of: field)) bytes; --reveal shows it)")
         }
+        for (name, said) in letter.said.sorted(by: { $0.key < $1.key }) {
+            add("last word", "\(name): a replay ends as suppressed: \(said.words)")
+        }
         for warning in warnings(of: letter) { add("hint", warning) }
         var lines = rows.map { "\($0.0.fitted(toColumns: 12))\($0.1)" }
         if isRevealed, let stackTrace = letter.stackTrace {
@@ -73,6 +76,7 @@ struct DeadLetterPage {
         switch remedy {
         case .replay: "replay it"
         case .correct: "replay it corrected; as it is it fails again"
+        case .leave: "a replay ends as suppressed, without a call; leave it, or resolve it"
         case .resolve: "have it sent again if it is still wanted, and resolve this one; a replay fails again"
         }
     }

@@ -2,6 +2,7 @@ import HeraldCommandLine
 import HeraldEvents
 import HeraldReplay
 import HeraldSettings
+import HeraldText
 import HeraldTime
 import HeraldTools
 
@@ -16,6 +17,7 @@ struct DeadLetterQuery {
     /// The places and ids that were named, and that no dead letter has.
     private(set) var missing: [String] = []
     private let console: Console
+    private let settings: Settings
     let stop: StopRequest
     /// A command that only shows does not wait for millions of results.
     private static let outcomePatience = Duration.seconds(10)
@@ -23,6 +25,7 @@ struct DeadLetterQuery {
     init(_ invocation: Invocation, _ selection: Selection, isWriting: Bool = false) throws {
         let settings = try invocation.settings(requiring: [.kafka])
         console = invocation.console
+        self.settings = settings
         self.selection = selection
         stop = try StopRequest.listen()
         let replayer = try settings.replayer(
@@ -78,6 +81,20 @@ struct DeadLetterQuery {
             }
         }
         return found
+    }
+
+    /// Has open letters say what users and recalls say of a replay now; those of others' topics no worker calls.
+    func noteWords(in letters: inout [DeadLetterView]) {
+        guard let words = settings.standingWords, replayer.context.foreign == nil else { return }
+        do {
+            let events = letters.compactMap(\.named)
+            guard !events.isEmpty else { return }
+            let standing = try words().standing(
+                about: events, reach: settings.clusterReach, admin: settings.adminClient())
+            for index in letters.indices { letters[index].note(standing) }
+        } catch {
+            console.remark(SafeText.escaped("What users and recalls say of a replay now is not known: \(error)."))
+        }
     }
 
     /// The request that a dead letter without its value was made of, while its topic has it.

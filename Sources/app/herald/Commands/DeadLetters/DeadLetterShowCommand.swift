@@ -13,7 +13,8 @@ enum DeadLetterShowCommand: HeraldCommand {
         arguments: [id],
         options: [DeadLetterOptions.topic, DeadLetterOptions.reveal, OutputFormat.option],
         examples: [.init("herald dlq show 3:1742", "The dead letter with offset 1742 in partition 3.")])
-    static let usedSettings: UsedSettings = .cluster + .topics("results", "deadLetter", "state", "audit") + .events
+    static let usedSettings: UsedSettings =
+        .cluster + .topics("results", "deadLetter", "state", "audit") + .events + .words
 
     /// An id of which there are more is no id.
     private static let limit = 100
@@ -40,6 +41,7 @@ enum DeadLetterShowCommand: HeraldCommand {
         guard !letters.isEmpty else {
             throw CommandFailure("there is no dead letter \(SafeText.escaped(invocation.parsed[id]))")
         }
+        query.noteWords(in: &letters)
         let foreign = query.replayer.context.foreign
         let page = DeadLetterPage(
             isRevealed: isRevealed, configuration: invocation.configuration, foreign: foreign,

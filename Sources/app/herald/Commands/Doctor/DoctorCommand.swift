@@ -38,6 +38,7 @@ enum DoctorCommand: HeraldCommand {
             _ = try StopRequest.listen()
             examination = try loaded.settings.examination(of: part, workers: invocation.parsed[workers])
             try output.write(settings(loaded))
+            if loaded.settings.preferences.enabled { try output.write(words(loaded.settings)) }
             for file in loaded.sharedFiles {
                 try output.write(
                     Check(
@@ -56,6 +57,19 @@ enum DoctorCommand: HeraldCommand {
         try output.finish()
         invocation.console.remark(output.summary)
         return output.count(.failed) > 0 ? .failed : .done
+    }
+
+    /// What a worker reads at its start to obey users' words: time zones, and the secret.
+    private static func words(_ settings: Settings) -> Check {
+        do {
+            try settings.checkLastWord()
+        } catch {
+            return Check(
+                "settings", "preferences", .failed, "a worker does not start: \(error)",
+                fix: "correct it; herald config check finds the same")
+        }
+        let secret = settings.preferences.forgetKeyFile == nil ? "" : ", and the secret"
+        return Check("settings", "preferences", .passed, "time zones\(secret) can be read")
     }
 
     private static func settings(_ loaded: LoadedSettings) -> Check {

@@ -22,7 +22,7 @@ enum ExplainCommand: HeraldCommand {
     static let usedSettings: UsedSettings =
         .cluster + .topics("requests", "results", "retry", "deadLetter", "campaigns", "feedback", "state", "audit")
         + .events
-        + ["retry", "backend.statuses"] + .waiting
+        + ["retry", "backend.statuses"] + .waiting + .words
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
         let (parsed, console) = (invocation.parsed, invocation.console)

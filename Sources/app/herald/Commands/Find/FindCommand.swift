@@ -27,7 +27,7 @@ enum FindCommand: HeraldCommand {
     static let usedSettings: UsedSettings =
         .cluster + .topics("requests", "results", "retry", "deadLetter", "feedback", "state", "audit") + .events + [
             "retry.delays"
-        ] + .waiting
+        ] + .waiting + .words
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
         let (parsed, console) = (invocation.parsed, invocation.console)
@@ -42,12 +42,15 @@ enum FindCommand: HeraldCommand {
         let found = try run.run(query)
         let waiting = run.waiting(found, query)
         let losses = try run.search.losses(in: found, waiting, reach: run.reach, admin: run.admin)
+        let said = run.said(found)
         func json(_ event: EventTimeline) -> JSONValue {
             guard case .object(let members) = event.json else { return event.json }
             let loss = losses[event.origin].map { [JSONValue.Member("loss", .string($0.words))] } ?? []
-            return .object(members + (waiting[event.origin]?.json ?? []) + loss)
+            return .object(members + (said[event.origin]?.members ?? []) + (waiting[event.origin]?.json ?? []) + loss)
         }
-        let lines = found.timelines.map { TimelinePage.lines($0, waiting[$0.origin], losses[$0.origin]) }
+        let lines = found.timelines.map {
+            TimelinePage.lines($0, waiting[$0.origin], losses[$0.origin], said[$0.origin] ?? [:])
+        }
         try invocation.format.writeAll(
             found.timelines.map(json), lines: Array(lines.joined(separator: [""])), to: console)
         console.remark(TopicsTool.counted(found.timelines.count, "event") + ".")

@@ -42,6 +42,16 @@ struct TimelineRun {
         }
     }
 
+    /// Why push services are not called any more, by what users and recalls say now.
+    func said(_ found: TimelineSearch.Found) -> [Origin: [String: StandingWords.Said]] {
+        do {
+            return try search.said(of: found.timelines, reach: reach, admin: admin)
+        } catch {
+            console.remark(SafeText.escaped("What users and recalls say of them now is not known: \(error)."))
+            return [:]
+        }
+    }
+
     /// Prints on standard error which requests that may have been meant were deleted before they were read.
     func sayLostRequests(_ query: TimelineQuery) {
         do {
@@ -95,8 +105,10 @@ enum TimelinePage {
     /// - Parameters:
     ///   - waiting: the workers' reason for its waiting.
     ///   - loss: how it was lost, if it was.
+    ///   - said: why push services are not called any more.
     static func lines(
-        _ event: EventTimeline, _ waiting: Explanation.Waiting?, _ loss: EventLoss? = nil
+        _ event: EventTimeline, _ waiting: Explanation.Waiting?, _ loss: EventLoss? = nil,
+        _ said: [String: StandingWords.Said] = [:]
     ) -> [String] {
         var head = [event.id ?? "\(event.origin)"]
         if let user = event.user { head.append("for \(user)") }
@@ -106,11 +118,14 @@ enum TimelinePage {
         let dropped =
             event.droppedCount > 0 ? ["  \(event.droppedCount) older steps are left out"] : []
         let fault = event.fault.map { ["  its record \($0.wordsOfOne): \($0.consequence)"] } ?? []
+        let ends = said.sorted { $0.key < $1.key }.map { name, said in
+            "\(name): \(event.open.contains(name) ? "will not be called" : "a replay ends as suppressed"): \(said.words)"
+        }
         return [SafeText.escaped(head.joined(separator: " "))] + fault + dropped
             + event.steps.map { "  \($0.at.text)  \(SafeText.escaped($0.words))" }
             + (event.open.isEmpty || event.isMalformed
                 ? []
                 : ["  " + SafeText.escaped(loss.map { "\(names): \($0.words)" } ?? "no outcome yet for \(names)")])
-            + (waiting?.sentences ?? []).map { "  " + SafeText.escaped($0) }
+            + ends.map { "  " + SafeText.escaped($0) } + (waiting?.sentences ?? []).map { "  " + SafeText.escaped($0) }
     }
 }

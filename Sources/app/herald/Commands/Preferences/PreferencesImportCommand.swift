@@ -19,8 +19,8 @@ enum PreferencesImportCommand: HeraldCommand {
             "All lines are checked before the first is written; if one is wrong, the first ten mistakes are named and the "
             + "exit status is 2. A cell of opt_out has its entries with | between them, or none; one of quiet has hours, as herald preferences set "
             + "takes them, or nothing. Each line is the user's "
-            + "whole word, in place of what was said before; users that the file does not name keep theirs. It asks before "
-            + "it writes; without a terminal it needs --yes, or exits with 4. When it breaks off, import the file again.",
+            + "whole word, in place of what was said before; users that the file does not name keep theirs. Before it asks "
+            + "it reads what stands there, and says how many words it overwrites, and how many users get something again; without a terminal it needs --yes, or exits with 4. When it breaks off, import the file again.",
         arguments: [file],
         options: [DeadLetterReplayCommand.dryRun, Confirmation.option, PreferencesTool.reason, OutputFormat.option],
         examples: [
@@ -36,13 +36,18 @@ enum PreferencesImportCommand: HeraldCommand {
         let settings = try invocation.readSettings(requiring: isDryRun ? [] : [.kafka]).settings
         let (services, users) = (try settings.pushServices(), settings.backend.users)
         let zones = try? ZoneFolder.read()
-        let counts = try check(lines, WordFile(pushServices: services, users: users, zones: zones), console)
-        console.remark(
-            "\(TopicsTool.counted(counts.users, "user")), \(counts.optedOut) of whom have opted out of something.")
-        guard !isDryRun else { return .done }
+        let named = try check(lines, WordFile(pushServices: services, users: users, zones: zones), console)
+        guard !isDryRun else {
+            let changes = try changes(lines, WordFile(pushServices: services, users: users), [:])
+            console.remark(changes.words(areFormerKnown: false))
+            return .done
+        }
         let stop = try StopRequest.listen()
         let tool = try PreferencesTool(invocation)
         _ = try tool.partitions(of: tool.context.topics.preferences, isWriting: true)
+        let counts = try changes(
+            lines, WordFile(pushServices: services, users: users), try tool.words(ofUsersWithHashes: named))
+        console.remark(counts.words(areFormerKnown: true))
         let question = "Write the words of \(TopicsTool.counted(counts.users, "user"))?"
         guard
             try stop.confirm(
@@ -56,26 +61,28 @@ enum PreferencesImportCommand: HeraldCommand {
         try tool.context.record(entry)
         let written = try write(lines, WordFile(pushServices: services, users: users), tool, stop)
         (entry.phase, entry.at) = ("ended", SystemClock.wall().text)
-        entry.counts = ["users": written]
+        entry.counts = counts.counts.merging(["users": written]) { $1 }
         entry.end = written == counts.users ? "complete" : "stopped"
         try tool.context.record(entry)
         try invocation.format.write(
-            [.init("users", .integer(written)), .init("planned", .integer(counts.users))],
+            [
+                .init("users", .integer(written)), .init("planned", .integer(counts.users)),
+                .init("overwritten", .integer(counts.overwritten)), .init("optedIn", .integer(counts.optedIn)),
+                .init("quietEnded", .integer(counts.quietEnded)),
+            ],
             lines: ["\(TopicsTool.counted(written, "word")) written"], to: console)
         return written == counts.users ? .done : .partlyDone
     }
 
-    private static func check(
-        _ lines: LineFile, _ file: WordFile, _ console: Console
-    ) throws -> (users: Int, optedOut: Int) {
+    /// Checks each line; the hashes of the users.
+    private static func check(_ lines: LineFile, _ file: WordFile, _ console: Console) throws -> Set<Int> {
         var file = file
-        var counts = (users: 0, optedOut: 0)
+        var users: Set<Int> = []
         var mistakes = 0
         try lines.forEachLine(longest: WordFile.longestLine) { line in
             do throws(InputError) {
                 guard let word = try file.read(line) else { return }
-                counts.users += 1
-                if !word.optOut.isEmpty { counts.optedOut += 1 }
+                users.insert(word.user.hashValue)
             } catch {
                 mistakes += 1
                 if mistakes <= shownMistakes { console.complain(SafeText.escaped(error.description)) }
@@ -86,8 +93,21 @@ enum PreferencesImportCommand: HeraldCommand {
                 "\(TopicsTool.counted(mistakes, "line")) of the file \(mistakes == 1 ? "is" : "are") wrong; nothing was "
                     + "written", status: .usage)
         }
-        guard counts.users > 0 else { throw CommandFailure("the file has no words", status: .usage) }
-        return counts
+        guard !users.isEmpty else { throw CommandFailure("the file has no words", status: .usage) }
+        return users
+    }
+
+    /// What its words change of what stands there, by hashes of users.
+    private static func changes(
+        _ lines: LineFile, _ file: WordFile, _ former: [Int: Preference]
+    ) throws -> WordChanges {
+        var file = file
+        var changes = WordChanges()
+        try lines.forEachLine(longest: WordFile.longestLine) { line in
+            guard let word = try file.read(line) else { return }
+            changes.add(word, former: former[word.user.hashValue])
+        }
+        return changes
     }
 
     private static func write(

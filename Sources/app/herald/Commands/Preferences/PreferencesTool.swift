@@ -52,6 +52,18 @@ struct PreferencesTool {
         }
     }
 
+    /// What many users have said, by hashes of their names; reads the whole topic.
+    func words(ofUsersWithHashes users: Set<Int>) throws -> [Int: Preference] {
+        var line = ProgressLine(console)
+        defer { line.clear() }
+        return try context.words(
+            ofUsersWithHashes: users, reach: settings.clusterReach, admin: settings.adminClient()
+        ) { passed, total in
+            line.show(share: passed, of: total, "\(passed) of \(total) records read")
+            return true
+        }
+    }
+
     static func json(_ entry: LastWordContext.Entry?) -> JSONValue {
         entry.map { .array($0.preference.optOut.entries.map { .string($0) }) } ?? .null
     }
@@ -60,7 +72,7 @@ struct PreferencesTool {
 extension Settings {
     func lastWordContext(environment: [String: String]) throws -> LastWordContext {
         LastWordContext(
-            topics: topicNames, pushServices: try pushServices(),
+            topics: topicNames, pushServices: try pushServices(), classes: topics.classes,
             readerProperties: KafkaClientSettings.outcomeReader(self),
             writerProperties: KafkaClientSettings.publisher(self),
             operatorName: Operator.name(environment: environment),

@@ -80,7 +80,9 @@ enum RecallCommand: HeraldCommand {
                         ? "\(subject.words): the recall is withdrawn; what ended meanwhile stays suppressed"
                         : "\(subject.words) is recalled; calls that have begun are not undone")
             ], to: invocation.console)
-        if !isWithdrawn { tool.console.remark(SafeText.escaped("\(follow(subject)) says how many were suppressed.")) }
+        if !isWithdrawn, scope.isKnown {
+            tool.console.remark(SafeText.escaped("\(follow(subject)) says how many were suppressed."))
+        }
         return .done
     }
 

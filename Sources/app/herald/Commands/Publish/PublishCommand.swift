@@ -18,6 +18,10 @@ enum PublishCommand: HeraldCommand {
     static let campaign = CommandOption.optional(
         "campaign", .text("CAMPAIGN"),
         "A label that results and dead letters carry; herald campaign knows only what it started.")
+    static let eventClass = CommandOption.optional(
+        "class", .choice(EventClass.self), "What it is for; its topic's class may be stricter (topics.classes).")
+    static let zone = CommandOption.optional(
+        "zone", .text("ZONE"), "Its user's time zone, as Europe/Berlin, for quiet hours that name none.")
     static let expiresIn = CommandOption.optional("expires-in", .duration(), "Never sent later than this from now.")
     static let expiresAt = CommandOption.optional("expires-at", .moment, "Never sent after this moment.")
     static let notBefore = CommandOption.optional("not-before", .moment, "Never sent before this moment.")
@@ -35,7 +39,7 @@ enum PublishCommand: HeraldCommand {
             + "nothing is sent. All mistakes are named, and warnings of what is allowed and probably not meant, such as "
             + "expiresat for expiresAt, or a notification that is larger than a push service behind the hub of the settings takes. --check does only that, without a broker, and exits with 0 if all are valid; "
             + "with -o json or jsonl it prints a record for each event. A publication prints each event's topic, partition and offset. With --wait it prints a line with the outcome for "
-            + "each push service, \"pending\" if there is none in time, and exits with 3 unless all are "
+            + "each push service, \"pending\" if there is none in time or its user's quiet hours last longer, and exits with 3 unless all are "
             + "delivered; a duplicate of one that was delivered counts as such. At its end it says why the last of the "
             + "others was not, as far as that is recorded.\n\n"
             + "After a partial publication (status 3, or 5 if no broker answers) publish again with "
@@ -43,7 +47,8 @@ enum PublishCommand: HeraldCommand {
         options: [
             user, pushServices, message,
         ] + ContentOptions.all + [
-            id, source, campaign, expiresIn, expiresAt, notBefore, file, topic, check, wait, OutputFormat.option,
+            id, source, campaign, eventClass, zone, expiresIn, expiresAt, notBefore, file, topic, check, wait,
+            OutputFormat.option,
         ],
         examples: [
             .init(
@@ -56,7 +61,7 @@ enum PublishCommand: HeraldCommand {
         ])
     static let usedSettings: UsedSettings =
         .cluster + .allTopics + .events + [
-            "retry.delays", "backend.kind", "backend.hub.formats",
+            "retry.delays", "backend.kind", "backend.hub.formats", "preferences.enabled",
         ]
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {

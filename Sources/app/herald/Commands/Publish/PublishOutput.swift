@@ -44,9 +44,10 @@ struct PublishOutput {
             values(entry.publication) + [
                 .string(Self.requestedName(entry)), .string(result?.outcome.rawValue ?? "pending"),
                 result?.status.map(JSONValue.integer) ?? .null,
-                result?.reasonName.map(JSONValue.string) ?? .null,
+                .text(result?.reasonName ?? entry.quietUntil.map { _ in RetryReason.quietHours.rawValue }),
                 result?.attempts.map(JSONValue.integer) ?? .null, .text(result?.firstOutcome?.rawValue),
-                .text(result.flatMap { $0.omitted.isEmpty ? nil : $0.omitted.words }), .text(result?.detail),
+                .text(result.flatMap { $0.omitted.isEmpty ? nil : $0.omitted.words }),
+                .text(result?.detail ?? entry.quietUntil.map { "its user's quiet hours last until \($0.text)" }),
             ])
     }
 

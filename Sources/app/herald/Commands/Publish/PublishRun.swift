@@ -64,7 +64,7 @@ struct PublishRun {
             let others: [any DeclaredOption] =
                 [
                     Command.user, Command.pushServices, Command.message, Command.source, Command.campaign,
-                    Command.expiresIn, Command.expiresAt, Command.notBefore,
+                    Command.eventClass, Command.zone, Command.expiresIn, Command.expiresAt, Command.notBefore,
                 ] + ContentOptions.all
             guard let other = others.first(where: parsed.has)?.declaration else { return nil }
             throw parsed.mistake("--file and --\(other.name) do not go together")
@@ -81,6 +81,11 @@ struct PublishRun {
             id: parsed[Command.id], user: user, message: message, pushServices: services,
             source: parsed[Command.source], campaign: parsed[Command.campaign], expiresAt: expiresAt,
             notBefore: parsed[Command.notBefore])
+        (event.eventClass, event.zone) = (parsed[Command.eventClass], parsed[Command.zone])
+        if let zone = event.zone, let zones = try? ZoneFolder.read(), zones.number(of: zone) == nil {
+            throw parsed.mistake(
+                "--zone: \(SafeText.quoted(zone)) is no time zone that this machine knows; names are as Europe/Berlin")
+        }
         try ContentOptions.add(to: &event, parsed)
         return event
     }
@@ -135,6 +140,17 @@ struct PublishRun {
             partitions: results.partitions.map(\.id))
     }
 
+    /// Reads what waits for users' quiet hours; `nil` where nothing does.
+    private func retriesReader() throws -> RetriesReader? {
+        guard settings.preferences.enabled else { return nil }
+        let names = settings.retry.delays.map { settings.topicNames.retryTopic($0) }
+        let topics = try settings.clusterReach.topics(names, settings.adminClient()).topics.filter { $0.error == nil }
+        guard !topics.isEmpty else { return nil }
+        return try RetriesReader(
+            properties: KafkaClientSettings.resultsReader(settings),
+            partitions: Dictionary(topics.map { ($0.name, $0.partitions.map(\.id)) }) { $1 })
+    }
+
     private func missing(_ name: String, _ error: KafkaError) -> ToolFailure {
         let isKnown = settings.topicWishes.topicNames.contains(name)
         guard isKnown || error.kind != .unknownTopic else {
@@ -150,6 +166,8 @@ struct PublishRun {
             invocation.format, hasLines: file != nil, hasOutcomes: follower != nil, console: console)
         var tracker = PublicationTracker(pushServices: preparation.pushServices)
         let began = SystemClock.wall()
+        let retries = follower == nil ? nil : try retriesReader()
+        defer { retries?.close() }
         // Publishing and waiting have limits of their own.
         stop.beginWork()
         let publisher = try EventPublisher(properties: KafkaClientSettings.publisher(settings), topic: topic)
@@ -165,7 +183,7 @@ struct PublishRun {
                     + "\(DurationText.format(wait)) at most")
             do {
                 let isStopping = { stop.isMade }
-                try follower.follow(&tracker, for: wait, isStopping: isStopping) { output.write($0) }
+                try follower.follow(&tracker, for: wait, retries, isStopping: isStopping) { output.write($0) }
             } catch {
                 console.complain("herald: \(SafeText.escaped("\(error)"))")
             }
@@ -192,6 +210,8 @@ struct PublishRun {
             if let result = entry.result {
                 [result.outcome.rawValue, result.reasonName, result.detail].compactMap(\.self).joined(
                     separator: ": ")
+            } else if let end = entry.quietUntil {
+                "pending, because it waits for the end of its user's quiet hours, \(end.text)"
             } else {
                 lastCall(of: publication, entry.pushService, since: began, stop)
             }

@@ -65,6 +65,7 @@ struct StartForm: Codable, Sendable, Equatable {
                 maximumEventBytes: rules.maximumEventBytes, users: rules.users),
             topic: topic)
         order.reach = rules.reach
+        order.eventClass = rules.classes.map { $0[topic] ?? .transactional }
         order.rate = try Self.parse(
             rate, "rate",
             "a rate such as 200/s, 30/m or 1000/h, at most \(CampaignWords.rate(RateText.range.upperBound))",
@@ -201,6 +202,8 @@ package struct CampaignStartRules: Sendable {
     package var users: UserRule
     /// What of a notification reaches the push services, as far as the console's settings say it.
     package var reach: ContentReach
+    /// Those of request topics that are not transactional; `nil` when workers do not obey users' words.
+    package var classes: [String: EventClass]?
     /// The size limit of an uploaded file in bytes.
     package var uploadLimit: Int
     /// The directory of uploaded files, which have no names.

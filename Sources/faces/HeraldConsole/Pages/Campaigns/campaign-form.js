@@ -337,7 +337,7 @@ export function expected(answer) {
   return [
     ['Read as', found.readAs], ['Lines', count(found.recipients + found.repeats + found.invalid + (found.emptyLines ?? 0))], ['Recipients', count(found.recipients)], ['Repeats', count(found.repeats)], ['Invalid lines', count(found.invalid)],
     ['Empty lines', found.emptyLines > 0 && count(found.emptyLines)],
-    ['Notifications', `${count(found.toNotify * found.pns.length)} for ${found.pns.join(' and ')}`], ['Topic', found.topic],
+    ['Notifications', `${count(found.toNotify * found.pns.length)} for ${found.pns.join(' and ')}`], ['Topic', found.topic], ['Class', found.classMeans],
     ['Takes', answer.duration], ['Begins with', found.rampLeft && `${found.rampLeft.map(count).join(', ')}, and waits for their outcomes`],
     ['Pauses when more fail than', found.pauseIfFailures && `${percent(found.pauseIfFailures)} %`],
     ['Notifies nobody after', found.expiresInSeconds && duration(found.expiresInSeconds * 1000)],

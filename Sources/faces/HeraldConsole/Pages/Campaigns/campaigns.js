@@ -109,6 +109,7 @@ function standing(answer, campaign) {
   return [
     h('section', { class: 'card', 'aria-label': 'How it stands' },
       h('p', {}, standingBadge(campaign.state), rest.since && [' since ', time(rest.since)], rest.by && ` by ${rest.by}`, rest.reason && [': ', prose(rest.reason)]),
+      campaign.recalled && h('p', {}, badge('warn', 'recalled'), ' ', prose(`It is ${sentence(campaign.recalled.sentence)}`)),
       campaign.startedAt && h('p', { class: 'muted' }, 'Started ', time(campaign.startedAt), ` by ${campaign.startedBy} · ${campaign.pns.join(', ')} · ${campaign.topic}`,
         campaign.expiresAt && [' · expires ', time(campaign.expiresAt)]),
       picture(parts(answer, campaign)), figures(answer, campaign), services(campaign), h('p', {}, pace(answer, campaign)),

@@ -101,13 +101,15 @@ function letterCard(letter, app) {
         canEdit(letter) && h('button', { type: 'button', class: letter.remedy === 'correct' && 'primary', onclick: attempt(problem, edit) }, 'Edit and replay …'),
         letter.replay && planButton('Plan replay', () => ({ filter: { ids: [letter.place] }, again: letter.state === 'replayed' || undefined }), `Plan replay of ${letter.place}`, { class: 'primary plan' }),
         letter.state === 'open' && planButton('Plan to resolve', () => ({ kind: 'resolve', filter: { ids: [letter.place] } }), `Plan to resolve ${letter.place}`,
-          { class: letter.remedy === 'resolve' && 'primary' })]),
+          { class: ['resolve', 'leave'].includes(letter.remedy) && 'primary' })]),
+    ...Object.entries(letter.lastWord ?? {}).map(([name, said]) => h('p', {}, `${name}: a replay ends as suppressed: `, prose(said.detail), '.')),
     letter.state === 'open' && remedies[letter.remedy] && h('p', { class: 'muted' }, remedies[letter.remedy]),
     problem, text, editor,
     command(['herald', 'dlq', 'show', letter.place]));
 }
 
 const remedies = {
+  leave: 'A replay calls nobody: leave this one, or resolve it.',
   correct: 'A replay as it is fails again: edit it, or have its publisher send it again and resolve it.',
   resolve: 'A replay fails again: have it sent again if it is still wanted, and resolve this one.',
 };

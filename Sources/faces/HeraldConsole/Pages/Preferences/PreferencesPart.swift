@@ -1,5 +1,6 @@
 internal import HeraldEvents
 internal import HeraldText
+internal import HeraldTime
 internal import HeraldTools
 
 /// The *Preferences* page: what a user does not want, for operators, and changes of it; ``RecallPart`` has the recalls.
@@ -14,6 +15,8 @@ final class PreferencesPart: ConsolePart {
         var user: String
         /// The whole of what the user does not want; `nil` forgets the user.
         var optOut: [String]?
+        /// The quiet hours as commands take them; `nil` leaves them as they are.
+        var quiet: String?
         var reason: String?
     }
 
@@ -31,7 +34,10 @@ final class PreferencesPart: ConsolePart {
     var routes: [ConsoleRoute] {
         [
             .get("/api/preferences") { [self] _ in
-                .json(["pns": .words(context.words.pushServices.names), "keeps": .bool(context.words.kept != nil)])
+                .json([
+                    "pns": .words(context.words.pushServices.names), "keeps": .bool(context.words.kept != nil),
+                    "zones": .words(context.zones.names), "defaultZone": .text(context.defaultZone),
+                ])
             },
             .operate("/api/preferences/show") { [self] in try look($0) },
             .change("/api/preferences/change") { [self] in try change($0) },
@@ -59,7 +65,7 @@ final class PreferencesPart: ConsolePart {
             .init("user", .string(user)), .init("optOut", .words(word?.optOut.entries ?? [])),
             .init("isKnown", .bool(entry.map { !$0.isKept } ?? false)),
             .init("isKept", .bool(entry?.isKept ?? false)), .init("words", .string(LastWordContext.words(entry))),
-            .init("quiet", .text(word?.quiet?.text)),
+            .init("quiet", .text(word?.quiet?.text)), .init("quietHours", word?.quiet?.json ?? .null),
             .init("updatedAt", .text(word?.updatedAt?.text)), .init("by", .text(word?.by)),
             .init("problem", .text(entry?.problem)),
         ])
@@ -94,15 +100,36 @@ final class PreferencesPart: ConsolePart {
         } catch {
             throw FormMistake("sources", error.description)
         }
-        let command = ["herald", "preferences", "set", user, "--opt-out", wanted.words] + options
+        let hours = try change.quiet.map { try quietHours($0) }
+        let command =
+            ["herald", "preferences", "set", user, "--opt-out", wanted.words]
+            + (hours.map { ["--quiet-hours", $0?.text ?? "none"] } ?? []) + options
         return try tasks.begin { [context] progress in
             let former = try words.word(of: user, reach: context.reach, admin: context.admin, onProgress: progress)
-            let written = try words.set(user, insteadOf: former, reason: reason) { $0.optOut = wanted }
-            return .object([
+            let written = try words.set(user, insteadOf: former, reason: reason) { word in
+                word.optOut = wanted
+                if let hours { word.quiet = hours }
+            }
+            let quiet = written.preference.quiet
+            return .present([
                 .init("user", .string(user)), .init("was", .string(LastWordContext.words(former))),
                 .init("is", .string(LastWordContext.words(written))),
-                .init("quiet", .text(written.preference.quiet?.text)), .init("command", .words(command)),
+                .init("quiet", .text(quiet?.text)), .init("quietHours", quiet?.json ?? .null),
+                .init("command", .words(command)),
             ])
         }
+    }
+
+    /// The hours that a form has, in a zone that this machine knows; `nil` for none.
+    private func quietHours(_ text: String) throws -> QuietHours? {
+        if text == "none" { return nil }
+        let hours: QuietHours
+        do throws(InvalidArgument) {
+            hours = try QuietHours(text: text)
+        } catch {
+            throw FormMistake("quiet", "\(error)")
+        }
+        if let problem = hours.zoneProblem(among: context.zones) { throw FormMistake("zone", problem) }
+        return hours
     }
 }

@@ -74,6 +74,20 @@ export function entryWords(entry) {
   return entry.startsWith('pns:') ? `anything by ${entry.slice(4)}` : `advertisements of ${entry.slice('source:'.length)}`;
 }
 
+const days = [['mon', 'Monday'], ['tue', 'Tuesday'], ['wed', 'Wednesday'], ['thu', 'Thursday'], ['fri', 'Friday'], ['sat', 'Saturday'], ['sun', 'Sunday']];
+
+/** What a form has for quiet hours; the day's end, 24:00, is a midnight there. */
+export function hoursShown(hours) {
+  return { start: hours?.start ?? '', end: hours?.end === '24:00' ? '00:00' : hours?.end ?? '', zone: hours?.zone ?? '', days: hours?.days ?? (hours ? days.map(([name]) => name) : []) };
+}
+
+/** The quiet hours that a form has, as commands take them: none without a time, and each day without one that is left out. */
+export function hoursOf({ start, end, zone, days: chosen }) {
+  if (start === '' && end === '') return 'none';
+  const isEachDay = chosen.length === 0 || chosen.length === days.length;
+  return [`${start}-${end === '00:00' ? '24:00' : end}`, zone.trim(), isEachDay ? '' : chosen.join(',')].filter((word) => word !== '').join(' ');
+}
+
 // Who may not see a user's word does not see it by a task's key either.
 const againWord = ({ task }) => post(`/api/preferences/task/${task}`);
 
@@ -110,6 +124,7 @@ function drawWord(result, word, rules, app, state) {
 
 function changeForm(word, rules, problem, result, app, state) {
   const known = choices(word.optOut);
+  const hours = hoursShown(word.quietHours);
   const names = [...rules.pns, ...known.pns.filter((name) => !rules.pns.includes(name))];
   const form = h('form', {
     'aria-label': 'Change it',
@@ -120,13 +135,24 @@ function changeForm(word, rules, problem, result, app, state) {
         all: isChosen('word-all'), promotional: isChosen('word-promotional'), pns: names.filter((name) => isChosen(`word-${name}`)),
         sources: form.querySelector('#word-sources').value,
       });
-      tried(form, problem, state, () => change(word, optOut, rules, problem, result, app, state));
+      const value = (id) => form.querySelector(`#${id}`).value;
+      const quiet = hoursOf({
+        start: value('word-start'), end: value('word-end'), zone: value('word-zone'), days: days.map(([name]) => name).filter((name) => isChosen(`word-${name}`)),
+      });
+      tried(form, problem, state, () => change(word, { optOut, quiet }, rules, problem, result, app, state));
     },
   },
   h('fieldset', {}, h('legend', {}, 'Does not want'),
     check('word-all', entryWords('all'), { checked: known.all }), check('word-promotional', entryWords('promotional'), { checked: known.promotional }),
     names.map((name) => check(`word-${name}`, entryWords(`pns:${name}`), { checked: known.pns.includes(name) })),
     field('word-sources', 'Advertisements of these sources', { name: 'sources', value: known.sources.join(', ') }, 'As in the event’s source; with commas between them.')),
+  h('fieldset', {}, h('legend', {}, 'Quiet hours, in which advertisements wait'),
+    h('div', { class: 'toolbar' },
+      field('word-start', 'From', { type: 'time', name: 'quiet', value: hours.start }), field('word-end', 'until', { type: 'time', value: hours.end }),
+      field('word-zone', 'Time zone', { name: 'zone', value: hours.zone, placeholder: 'Europe/Berlin', list: 'zones' })),
+    h('datalist', { id: 'zones' }, rules.zones.map((name) => h('option', { value: name }))),
+    h('div', { class: 'days', role: 'group', 'aria-label': 'Days on which they begin' }, days.map(([name, title]) => check(`word-${name}`, title, { checked: hours.days.includes(name) }))),
+    h('p', { class: 'muted hint' }, `Without times there are none; without a day they begin on each. Without a zone the event’s counts${rules.defaultZone ? `, else ${rules.defaultZone}` : ', and without that they hold nothing'}.`)),
   h('p', { class: 'toolbar' }, h('button', { class: 'primary' }, 'Change'),
     word.isKnown && h('button', {
       type: 'button', class: 'danger', onclick: attempt(problem, () => change(word, null, rules, problem, result, app, state)),
@@ -134,23 +160,27 @@ function changeForm(word, rules, problem, result, app, state) {
   return form;
 }
 
-/** Writes another word, or forgets the user, after a question. */
-async function change(word, optOut, rules, problem, result, app, state) {
-  const words = optOut?.length > 0 ? optOut.map(entryWords).join(', ') : 'nothing';
-  const reason = await ask(optOut === null ? {
+/** What an opt-out and quiet hours say, in words. */
+export function wordsOf({ optOut, quiet }) {
+  return [`Does not want: ${optOut.length > 0 ? optOut.map(entryWords).join(', ') : 'nothing'}.`, `Quiet hours: ${quiet}.`];
+}
+
+/** Writes another word, or forgets the user (null), after a question. */
+async function change(word, wanted, rules, problem, result, app, state) {
+  const reason = await ask(wanted === null ? {
     title: `Forget ${word.user}?`, confirm: 'Forget the user', danger: true, reason: why,
-    body: [h('p', {}, rules.keeps ? 'The record is deleted. The opt-out is kept without the user’s name, until the user says something else.'
+    body: [h('p', {}, rules.keeps ? 'The record is deleted, quiet hours too. The opt-out is kept without the user’s name, until the user says something else.'
       : 'The record is deleted, and the user gets everything again. Events that are on their way are called then.')],
   } : {
     title: `Change what ${word.user} gets?`, confirm: 'Change it', reason: why,
-    body: [h('p', {}, `Does not want: ${words}. This takes the place of everything said before.`)],
+    body: [...wordsOf(wanted).map((words) => h('p', {}, words)), h('p', { class: 'muted' }, 'This takes the place of opt-out and quiet hours as they are. What the service of users’ settings keeps in the record beside them stays.')],
   });
   if (!reason) return;
   const said = typeof reason === 'string' ? reason : undefined;
-  const answer = await read(await post('/api/preferences/change', { user: word.user, optOut, reason: said }), againWord, problem, state);
+  const answer = await read(await post('/api/preferences/change', { user: word.user, ...wanted ?? {}, reason: said }), againWord, problem, state);
   if (!answer) return;
-  say(optOut === null ? `${word.user} is forgotten.` : `${word.user} does not want: ${words}.`);
-  drawWord(result, { user: word.user, optOut: optOut ?? [], isKnown: optOut !== null, quiet: answer.quiet, command: answer.command }, rules, app, state);
+  say(wanted === null ? `${word.user} is forgotten.` : `${word.user}: ${wordsOf(wanted).join(' ')}`);
+  drawWord(result, { user: word.user, optOut: wanted?.optOut ?? [], isKnown: wanted !== null, quiet: answer.quiet, quietHours: answer.quietHours, command: answer.command }, rules, app, state);
 }
 
 // MARK: Recalls

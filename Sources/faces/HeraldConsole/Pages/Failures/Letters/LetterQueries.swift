@@ -3,6 +3,7 @@ internal import HeraldReplay
 internal import HeraldText
 internal import HeraldThreads
 internal import HeraldTime
+internal import HeraldTimeline
 internal import HeraldTools
 
 /// The page's queries about dead letters: the index answers, or the topic where the index does not know enough.
@@ -127,10 +128,15 @@ struct LetterQueries: Sendable {
     /// The letters at a place or with an id in the form of `herald dlq show`, with their history.
     func letters(named name: String, isRevealed: Bool) throws -> [JSONValue] {
         let snapshot = follower.snapshot
-        let letters = try entries(named: name, snapshot).map { entry in
+        var letters = try entries(named: name, snapshot).map { entry in
             var entry = entry
             let original = entry.omissions.contains(.value) ? try? context.replay.original(of: entry) : nil
             return DeadLetterView(&entry, snapshot.marks, snapshot.outcomes, original: original)
+        }
+        if let words = context.search.words, case let events = letters.compactMap(\.named), !events.isEmpty,
+            let standing = try? words().standing(about: events, reach: context.reach, admin: context.admin)
+        {
+            for index in letters.indices { letters[index].note(standing) }
         }
         let marks = snapshot.hasState ? try self.marks(of: letters) : [:]
         return letters.map { letter in

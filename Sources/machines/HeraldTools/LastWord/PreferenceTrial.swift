@@ -1,0 +1,173 @@
+internal import HeraldCore
+package import HeraldEvents
+package import HeraldText
+package import HeraldTime
+
+/// What caps and quiet hours would have done to the notifications that were delivered: pure, fed with them, each user's in
+/// their order.
+///
+/// It has no model of a backend, and of what users say. Its memory is bounded: beyond ``mostUsers`` users it goes on with a
+/// part of them, found by a hash, whose notifications count for as many as they stand for.
+package struct PreferenceTrial {
+    /// What is tried.
+    package struct Rules: Sendable {
+        package var caps: [CapRule] = []
+        /// The hours that each user has.
+        package var quiet: QuietHours?
+        /// Where an event names no zone.
+        package var zone: ZoneRules
+
+        package init(caps: [CapRule] = [], quiet: QuietHours? = nil, zone: ZoneRules) {
+            (self.caps, self.quiet, self.zone) = (caps, quiet, zone)
+        }
+    }
+
+    /// A notification that was delivered.
+    package struct Delivery: Sendable {
+        package var user: String
+        package var source: String?
+        package var eventClass: EventClass
+        /// The event's own; `nil` when it names none that is known.
+        package var zone: ZoneRules?
+        /// Its request, by which the notifications of an event are known.
+        package var origin: Origin
+        package var at: WallTime
+
+        package init(
+            user: String, source: String?, eventClass: EventClass, zone: ZoneRules? = nil, origin: Origin, at: WallTime
+        ) {
+            (self.user, self.source, self.eventClass, self.zone) = (user, source, eventClass, zone)
+            (self.origin, self.at) = (origin, at)
+        }
+    }
+
+    /// Notifications, each push service's its own.
+    package struct Counts: Equatable, Sendable {
+        package var delivered = 0
+        /// Those that would have waited for the end of quiet hours.
+        package var held = 0
+        /// Those that a cap would have ended.
+        package var capped = 0
+    }
+
+    private struct History {
+        /// What was let go of each cap, the oldest first.
+        var kept: [[(at: Int64, event: Int)]]
+        /// The newest events that a cap ended, of which other push services may follow.
+        var ended: [Int] = []
+        var isAffected = false
+    }
+
+    /// So many users are remembered.
+    package let mostUsers: Int
+    /// Sources beyond these count as one.
+    private static let mostSources = 1_000
+    private static let otherSources = "(others)"
+    private static let rememberedEnds = 8
+
+    private let rules: Rules
+    private var histories: [UInt64: History] = [:]
+    /// One of so many users is looked at, a power of two.
+    package private(set) var sample = 1
+    package private(set) var total = Counts()
+    package private(set) var bySource: [String: Counts] = [:]
+    package private(set) var byClass: [EventClass: Counts] = [:]
+    /// By the hour of the day at which they were delivered, in the zone of the rules.
+    package private(set) var byHour: [Counts] = Array(repeating: Counts(), count: 24)
+
+    package init(_ rules: Rules, mostUsers: Int = 1_000_000) {
+        self.rules = rules
+        self.mostUsers = mostUsers
+    }
+
+    /// The users who got something promotional, and those of them who would have got less or later.
+    package var users: (promotional: Int, affected: Int) {
+        (histories.count * sample, histories.values.count(where: \.isAffected) * sample)
+    }
+
+    package mutating func add(_ delivery: Delivery) {
+        let hash = UInt64(bitPattern: Int64(delivery.user.hashValue))
+        guard hash & UInt64(sample - 1) == 0 else { return }
+        var counts = Counts(delivered: sample)
+        if delivery.eventClass == .promotional {
+            var history =
+                histories[hash] ?? History(kept: Array(repeating: [], count: rules.caps.count))
+            // What sleeps is not capped before it wakes.
+            let end = rules.quiet.flatMap { $0.end(around: delivery.at, in: delivery.zone ?? rules.zone) }
+            if end != nil { counts.held = sample }
+            if isCapped(delivery, at: end ?? delivery.at, &history) { (counts.capped, counts.held) = (sample, 0) }
+            if counts.held + counts.capped > 0 { history.isAffected = true }
+            histories[hash] = history
+            if histories.count > mostUsers { halve() }
+        }
+        count(counts, delivery)
+    }
+
+    /// Whether a cap would have ended the notification; an event counts once, whatever its push services.
+    private func isCapped(_ delivery: Delivery, at moment: WallTime, _ history: inout History) -> Bool {
+        let event = delivery.origin.hashValue
+        if history.ended.contains(event) { return true }
+        let meant = rules.caps.indices.filter { index in
+            rules.caps[index].source.map { $0 == delivery.source } ?? true
+        }
+        for index in meant {
+            let begin = moment.milliseconds - rules.caps[index].per.count
+            history.kept[index].removeAll { $0.at <= begin }
+        }
+        if meant.contains(where: { index in history.kept[index].contains { $0.event == event } }) { return false }
+        if meant.contains(where: { history.kept[$0].count >= rules.caps[$0].limit }) {
+            history.ended.append(event)
+            if history.ended.count > Self.rememberedEnds { history.ended.removeFirst() }
+            return true
+        }
+        for index in meant { history.kept[index].append((moment.milliseconds, event)) }
+        return false
+    }
+
+    private mutating func halve() {
+        sample *= 2
+        histories = histories.filter { $0.key & UInt64(sample - 1) == 0 }
+    }
+
+    private mutating func count(_ counts: Counts, _ delivery: Delivery) {
+        total += counts
+        let name = delivery.source ?? ""
+        let known = bySource[name] != nil || bySource.count < Self.mostSources
+        bySource[known ? name : Self.otherSources, default: Counts()] += counts
+        byClass[delivery.eventClass, default: Counts()] += counts
+        let seconds = delivery.at.milliseconds / 1_000 + Int64(rules.zone.offset(at: delivery.at))
+        byHour[Int(((seconds % 86_400) + 86_400) % 86_400 / 3_600)] += counts
+    }
+}
+
+extension PreferenceTrial.Counts {
+    static func += (sum: inout Self, other: Self) {
+        sum.delivered += other.delivered
+        sum.held += other.held
+        sum.capped += other.capped
+    }
+}
+
+extension CapRule {
+    /// Reads `3/24h`, with `,source=SOURCE` or `,class=promotional` behind it.
+    ///
+    /// - Throws: what is wrong with it.
+    package init(option text: String) throws(InvalidArgument) {
+        let words = text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+        guard let rule = CapRule(words.first ?? "") else {
+            throw InvalidArgument(
+                "\(SafeText.quoted(text, limit: 60)) does not begin as 3/24h: 1 to 100 notifications in 1m to 31d")
+        }
+        self = rule
+        for word in words.dropFirst() {
+            switch word.split(separator: "=", maxSplits: 1).map(String.init) {
+            case let pair where pair.count == 2 && pair[0] == "source": source = pair[1] == "*" ? nil : pair[1]
+            case ["class", "promotional"]: break
+            default:
+                throw InvalidArgument(
+                    "\(SafeText.quoted(word, limit: 60)) is neither source=SOURCE nor class=promotional, the only class that "
+                        + "has caps")
+            }
+        }
+    }
+}
