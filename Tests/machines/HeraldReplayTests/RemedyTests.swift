@@ -1,10 +1,10 @@
 import HeraldEvents
 import HeraldText
 import HeraldTime
-import HeraldTools
 import Testing
 
 @testable import HeraldReplay
+@testable import HeraldTools
 
 @Suite("What to do first about a dead letter")
 struct RemedyTests {

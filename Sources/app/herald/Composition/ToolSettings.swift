@@ -79,7 +79,8 @@ extension Settings {
 
     /// Where users and recalls say what ends events without a call; `nil` when workers do not obey them.
     var standingWords: (@Sendable () throws -> LastWordContext)? {
-        preferences.enabled ? { try lastWordContext(environment: [:]) } : nil
+        guard preferences.enabled else { return nil }
+        return { try lastWordContext(environment: [:]) }
     }
 
     /// Reads what workers' admin ports want to be shown; `nil` when that is not set.
