@@ -205,7 +205,7 @@ struct LastWordTests {
     }
 
     @Test(
-        "A canary whose user sleeps fails nothing: another takes its place, and publish says until when its own sleeps")
+        "A canary whose user sleeps fails nothing: another takes its place; publish says until when")
     func sleepers() async throws {
         var plan = Self.plan(["preferences.spread": "0"])
         plan.more += ["notifications.dead-letter.state", "notifications.campaigns"]

@@ -52,7 +52,7 @@ struct ReplayMachineTests {
         #expect(progress.replayed == 3 && progress.delivered == 3 && progress.batch == 2 && progress.failed == 0)
     }
 
-    @Test("A canary whose user sleeps is no failure: others take its place, and the end says until when it waits")
+    @Test("A canary whose user sleeps is no failure: others take its place, and the end says until when")
     func quietHours() throws {
         let morning = SampleEntry.moment.advanced(by: .hours(6))
         var script = Script.working(0..<5)

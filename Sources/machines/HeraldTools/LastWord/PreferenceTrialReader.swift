@@ -45,28 +45,27 @@ package struct PreferenceTrialReader {
         let (aboutClass, aboutZone) = (BytePattern("\"class\""), BytePattern("\"zone\""))
         for topic in context.topics.requests {
             let isWhole = try read(
-                topic, since: since?.advanced(by: -Self.lookBack), reach, admin, { onProgress(.requests, $0, $1) }
-            ) { reader, message in
-                message.withValue { value in
-                    guard let value, aboutClass.occurs(in: value) || aboutZone.occurs(in: value) else { return }
-                    reader.note(message, value, topic, &event)
-                }
-            }
+                topic, since: since?.advanced(by: -Self.lookBack), reach, admin, { onProgress(.requests, $0, $1) },
+                { reader, message in
+                    message.withValue { value in
+                        guard let value, aboutClass.occurs(in: value) || aboutZone.occurs(in: value) else { return }
+                        reader.note(message, value, topic, &event)
+                    }
+                })
             guard isWhole else { return false }
         }
         let delivered = BytePattern("\"\(Outcome.delivered.rawValue)\"")
         return try read(
-            context.topics.results, since: since, reach, admin, { onProgress(.results, $0, $1) }
-        ) { reader, message in
-            let isDelivered = message.withValue { value in
-                guard let value else { return false }
-                return delivered.occurs(in: value)
-            }
-            guard isDelivered, let result = message.result,
-                result.outcome == .delivered, let user = result.user
-            else { return }
-            reader.add(result, of: user)
-        }
+            context.topics.results, since: since, reach, admin, { onProgress(.results, $0, $1) },
+            { reader, message in
+                let isDelivered = message.withValue { value in
+                    guard let value else { return false }
+                    return delivered.occurs(in: value)
+                }
+                guard isDelivered, let result = message.result, result.outcome == .delivered, let user = result.user
+                else { return }
+                reader.add(result, of: user)
+            })
     }
 
     private mutating func note(_ message: Message, _ value: RawSpan, _ topic: String, _ event: inout DecodedEvent) {

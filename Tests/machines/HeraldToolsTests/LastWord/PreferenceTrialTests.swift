@@ -55,7 +55,7 @@ struct PreferenceTrialTests {
             ).capped == 1)
     }
 
-    @Test("Quiet hours hold what is promotional, in the event's zone, and a cap counts it when it would have left")
+    @Test("Quiet hours hold what is promotional, in the event's zone, and a cap counts it when it leaves")
     func quiet() throws {
         #expect(
             try Self.counts(

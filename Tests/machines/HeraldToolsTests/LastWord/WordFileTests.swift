@@ -55,7 +55,7 @@ struct WordFileTests {
     }
 
     @Test(
-        "What a file changes is counted: words that it overwrites, users who get something again, quiet hours that end")
+        "What a file changes is counted: words overwritten, users opted in, quiet hours that end")
     func changes() {
         func optOut(_ entries: String...) -> OptOut {
             var optOut = OptOut()
