@@ -40,8 +40,12 @@ struct ContentTests {
             #expect(
                 results.first { $0.id == "bad" }?.record.json?["detail"] as? String
                     == "link begins with http:; it has to begin with https: or the app's own scheme")
-            let metrics = try await worker.metrics()
-            #expect(metrics[#"herald_omitted_content_total{pns="apns",field="title"}"#] == 1)
+            var metrics: [String: Double] = [:]
+            #expect(
+                try await eventually {
+                    metrics = try await worker.metrics()
+                    return metrics[#"herald_omitted_content_total{pns="apns",field="title"}"#] == 1
+                })
             #expect(metrics[#"herald_omitted_content_total{pns="gcm",field="title"}"#] == 0)
         }
     }

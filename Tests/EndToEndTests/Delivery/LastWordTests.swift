@@ -208,7 +208,7 @@ struct LastWordTests {
         "A canary whose user sleeps fails nothing: another takes its place; publish says until when")
     func sleepers() async throws {
         var plan = Self.plan(["preferences.spread": "0"])
-        plan.more += ["notifications.dead-letter.state", "notifications.campaigns"]
+        plan.more += ["notifications.dead-letter.state"]
         plan.misbehaviour = [.status(400)]
         try await Fixture.run(plan) { fixture in
             let worker = try await fixture.startWorker(changing: Self.names(fixture))

@@ -139,7 +139,7 @@ struct DoctorWithoutBrokerTests {
         let diagnosis = try await diagnose(environment)
         #expect(diagnosis.run.status == 1)
         #expect(diagnosis.names("✗") == ["broker tcp", "backend dns"], "\(diagnosis.run.output)")
-        #expect(diagnosis.names("-").count == 15)
+        #expect(diagnosis.names("-").count == 17)
         #expect(diagnosis.lines("-", "write") == ["- write                because of broker tcp"])
         let half = try await diagnose(environment.filter { !$0.key.contains("BACKEND") }, "--only", "kafka")
         #expect(half.run.status == 1 && half.names("✗") == ["broker tcp"])

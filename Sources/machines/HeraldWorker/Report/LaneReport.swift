@@ -46,8 +46,9 @@ public struct LaneReport: Sendable {
     public var oldestEvents: [WallTime?]
     /// Events in memory by why they wait, by the place of the reason's kind; empty when that is not known.
     public var waiting: [Int] = []
-    /// The users of whom caps know something, and the bytes that this takes.
+    /// The users of whom caps know something.
     public var cappedUsers = 0
+    /// The bytes that this takes.
     public var capBytes = 0
     /// Its partitions.
     public var partitions: [PartitionReport] = []
