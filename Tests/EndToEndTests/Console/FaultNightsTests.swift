@@ -116,6 +116,13 @@ struct FaultNightsTests {
             let place = "127.0.0.1:\(try await other.adminPort())"
             try await other.waitUntilReady()
             try await night.verdict("delivering", publishing: Self.both("a"))
+            // One that falls silent before the console has seen it is told of by nobody.
+            let isSeen = try await eventually {
+                let current = try await night.console.ask("/api/now").object["current"] as? [String: Any]
+                let workers = current?["workers"] as? [[String: Any]] ?? []
+                return workers.contains { $0["address"] as? String == place && $0["state"] as? String == "ready" }
+            }
+            #expect(isSeen)
             other.pause()
             let told = try await night.verdict("silent", publishing: nil) { $1.contains(place) }
             #expect(told.sentence.contains("1 of 2 workers does not answer"), "\(told.sentence)")

@@ -80,7 +80,8 @@ struct CapTable: Sendable {
                 let node = nodes[Int(place)]
                 place = node.next
                 if node.event == event {
-                    isCounted = node.at > since
+                    // While one of its calls is under way it keeps its place, whatever the clock says by now.
+                    isCounted = node.calls > 0 || node.at > since
                 } else if rule.counts(node.source), node.at > since {
                     delivered += 1
                     if delivered == rule.limit { next = WallTime(milliseconds: node.at).advanced(by: rule.per) }

@@ -82,6 +82,16 @@ struct CapTableTests {
         #expect(table.users == 0)
     }
 
+    @Test("keeps an event's place while one of its calls is under way, though the clock is set back")
+    func clockSetBack() {
+        var table = table((nil, 1, 60))
+        deliver(&table, 1, at: 0)
+        #expect(ruling(table, 2, at: 60) == .none)
+        table.begin(user: 1, event: 2, source: Self.other)
+        #expect(ruling(table, 2, at: 58) == .none)
+        #expect(ruling(table, 3, at: 58) == .capped(rule: 0, next: time(60)))
+    }
+
     @Test("is bounded: the newest of each rule, and nothing that is older than all rules look back")
     func bounds() {
         var table = table((nil, 3, 60))
@@ -115,9 +125,9 @@ struct CapTableTests {
                 where delivery.user == user && rule.counts(delivery.source) && delivery.at > now - rule.per.count {
                     latest[delivery.event] = max(latest[delivery.event] ?? .min, delivery.at)
                 }
-                if latest[event] != nil { continue }
-                let open = Set((calls[user] ?? []).filter { rule.counts($0.source) }.map(\.event))
-                    .subtracting(latest.keys).subtracting([event])
+                let called = Set((calls[user] ?? []).filter { rule.counts($0.source) }.map(\.event))
+                if latest[event] != nil || called.contains(event) { continue }
+                let open = called.subtracting(latest.keys)
                 if latest.count >= rule.limit {
                     let next = latest.values.sorted(by: >)[rule.limit - 1] + rule.per.count
                     if case .capped(_, let later) = ruling, later.milliseconds >= next { continue }
