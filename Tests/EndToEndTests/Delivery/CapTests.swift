@@ -13,7 +13,7 @@ struct CapTests {
     }
 
     @Test(
-        "Of five promotional events two are delivered within the time, over a kill, and others' and transactional ones are"
+        "Of five promotional events two are delivered within the time, over a kill"
     )
     func kill() async throws {
         var plan = Fixture.Plan()

@@ -83,7 +83,7 @@ struct TopicPlanTests {
         #expect(TopicPlan(wishes, existing: existing).isFulfilled)
     }
 
-    @Test("Caps want a topic with a partition for each home, and equally many partitions of all that is consumed")
+    @Test("Caps want a topic with a partition for each home, and equally many of all that is consumed")
     func caps() {
         var wishes = Self.wishes()
         wishes.caps = [CapRule(limit: 3, per: .hours(24)), CapRule(source: "shop", limit: 1, per: .days(7))]

@@ -5,7 +5,7 @@ import { command } from '../../Frame/lib/command.js';
 import { fail, say } from '../../Frame/lib/dialog.js';
 import { badge, facts, h, replace, table } from '../../Frame/lib/dom.js';
 import { attempt, revealed } from '../../Frame/lib/form.js';
-import { count, duration, time, visible } from '../../Frame/lib/format.js';
+import { count, duration, prose, time, visible } from '../../Frame/lib/format.js';
 import { link } from '../../Frame/lib/place.js';
 import { planButton } from '../../Frame/lib/plan.js';
 import { contentFacts } from '../../Frame/lib/vocabulary.js';

@@ -177,7 +177,7 @@ async function change(word, wanted, rules, problem, result, app, state) {
   });
   if (!reason) return;
   const said = typeof reason === 'string' ? reason : undefined;
-  const answer = await read(await post('/api/preferences/change', { user: word.user, ...wanted ?? {}, reason: said }), againWord, problem, state);
+  const answer = await read(await post('/api/preferences/change', { user: word.user, ...wanted, reason: said }), againWord, problem, state);
   if (!answer) return;
   say(wanted === null ? `${word.user} is forgotten.` : `${word.user}: ${wordsOf(wanted).join(' ')}`);
   drawWord(result, { user: word.user, optOut: wanted?.optOut ?? [], isKnown: wanted !== null, quiet: answer.quiet, quietHours: answer.quietHours, command: answer.command }, rules, app, state);
