@@ -1,7 +1,8 @@
 /// A keyed 64-bit hash of bytes for tables inside one process: SipHash-1-3.
 ///
 /// Without the seed a publisher cannot choose users that share a bucket, or events that collide. The seed is the first
-/// half of the key, and the second is derived from it. Hashes must not leave the process.
+/// half of the key, and the second is derived from it. Hashes by a process's seed must not leave the process; those of the
+/// seed 0 stand in records of caps, so that seed's must stay as they are.
 struct ByteHash {
     private var v0: UInt64
     private var v1: UInt64

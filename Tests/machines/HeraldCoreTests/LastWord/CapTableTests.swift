@@ -92,6 +92,13 @@ struct CapTableTests {
         #expect(ruling(table, 3, at: 58) == .capped(rule: 0, next: time(60)))
     }
 
+    @Test("is known in records by the same hash for ever, with and without a source")
+    func recordedHash() {
+        let (id, source) = (Array("order-1".utf8), Array("shop".utf8))
+        #expect(Caps.event(id: id.span.bytes, source: source.span.bytes) == 3_900_477_636_043_992_788)
+        #expect(Caps.event(id: id.span.bytes, source: nil) == 15_720_753_298_790_197_617)
+    }
+
     @Test("is bounded: the newest of each rule, and nothing that is older than all rules look back")
     func bounds() {
         var table = table((nil, 3, 60))

@@ -61,8 +61,6 @@ final class CapReader: Sendable {
     private static let letterPause: Milliseconds = .milliseconds(5)
     private static let pause: Milliseconds = .seconds(1)
     private static let silence = Duration.seconds(10)
-    /// The longest time for one question to the brokers.
-    private static let questionTimeout = Milliseconds.seconds(2)
     private static let idlePause: Milliseconds = .seconds(5)
 
     private let configuration: CapConfiguration
@@ -158,9 +156,10 @@ final class CapReader: Sendable {
     private func begin(_ reading: Reading) throws(KafkaError) -> Bool {
         let reader = try TopicReader(
             properties: configuration.readerProperties, silence: Self.silence, patience: CampaignWatch.patience,
-            questions: Self.questionTimeout.duration)
+            questions: TopicFollower.questionTimeout.duration)
         reading.reader = reader
-        let there = try reader.consumer.queries.partitions(of: configuration.topic, timeout: Self.questionTimeout)
+        let there = try reader.consumer.queries.partitions(
+            of: configuration.topic, timeout: TopicFollower.questionTimeout)
         let wanted = there.filter { reading.left.contains($0.partition) }
         guard !wanted.isEmpty else {
             reading.close()
