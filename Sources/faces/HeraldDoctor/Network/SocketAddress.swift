@@ -1,3 +1,4 @@
+internal import CEpoll
 internal import Glibc
 internal import HeraldThreads
 import HeraldTime
@@ -58,11 +59,7 @@ struct SocketAddress: Sendable, Equatable {
             return .failure(SystemError(call: "connect", number: number))
         }
         _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) & ~O_NONBLOCK)
-        let milliseconds = Int(limit.count)
-        var each = timeval(tv_sec: milliseconds / 1_000, tv_usec: milliseconds % 1_000 * 1_000)
-        for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
-            setsockopt(descriptor, SOL_SOCKET, option, &each, socklen_t(MemoryLayout<timeval>.size))
-        }
+        _ = herald_set_socket_limit(descriptor, Int(limit.count))
         return .success(descriptor)
     }
 
