@@ -3,9 +3,9 @@
 
     Benchmarks/coldstart.py [USERS] [--build DIR]
 
-One node of Apache Kafka (KAFKA_HOME) on loopback; all words are opt-outs. The worker's time
-runs from its start until promotional events may be called; processor time and memory are the process's. Nothing is
-asserted: only the ratio of two rows of one run means much.
+One node of Apache Kafka (KAFKA_HOME) on loopback; all words are opt-outs. The worker's time runs from its start until
+promotional events may be called; processor time and memory are the process's. Nothing is asserted: only the ratio of two
+rows of one run means much.
 """
 
 import argparse
@@ -21,7 +21,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "scripts/shared"))
 
 from broker import Broker
-from processes import Failure, Processes, free_ports, is_alive
+from processes import Failure, Processes, free_ports, is_alive, wait_for
+from usage import peak_bytes, processor_seconds, run_measured
 
 TOPIC = "notifications.preferences"
 WORD = '{"optOut":["promotional"],"updatedAt":"2026-01-01T00:00:00Z","by":"settings"}'
@@ -59,7 +60,7 @@ def measure(options, home, processes):
     write(broker.bootstrap, options.users)
     print(f"{options.users} words written in {time.monotonic() - begun:.0f} s", flush=True)
     for _ in range(2):
-        read_alone(broker.bootstrap, options.users)
+        read_alone(processes, broker.bootstrap, options.users)
         read_by_worker(processes, herald, settings, options.users)
 
 
@@ -71,11 +72,10 @@ def write(bootstrap, users):
                        stdin=made.stdout, check=True)
 
 
-def read_alone(bootstrap, users):
-    begun, before = time.monotonic(), os.times()
-    subprocess.run(["kcat", "-C", "-q", "-e", "-b", bootstrap, "-t", TOPIC, "-o", "beginning", "-f", ""], check=True)
-    after = os.times()
-    used = after.children_user + after.children_system - before.children_user - before.children_system
+def read_alone(processes, bootstrap, users):
+    begun = time.monotonic()
+    _, used = run_measured(
+        processes, ["kcat", "-C", "-q", "-e", "-b", bootstrap, "-t", TOPIC, "-o", "beginning", "-f", ""])
     row("kcat", users, time.monotonic() - begun, used, "")
 
 
@@ -83,18 +83,15 @@ def read_by_worker(processes, herald, settings, users):
     [port] = free_ports(1)
     begun = time.monotonic()
     worker = processes.start([herald, "worker", "--config", settings, "--admin-listen", f"127.0.0.1:{port}"], log="worker")
-    while not knows(port, users):
+
+    def knows_all():
         if not is_alive(worker):
             raise Failure("the worker ended:\n" + processes.tail("worker"))
-        if time.monotonic() - begun > PATIENCE_SECONDS:
-            raise Failure(f"the worker does not know all words after {PATIENCE_SECONDS} s")
-        time.sleep(0.05)
-    seconds = time.monotonic() - begun
-    fields = pathlib.Path(f"/proc/{worker.pid}/stat").read_text().rpartition(")")[2].split()
-    used = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-    status = pathlib.Path(f"/proc/{worker.pid}/status").read_text()
-    peak = next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM")) // 1024
-    row("worker", users, seconds, used, f", {peak} MiB at most")
+        return knows(port, users)
+
+    wait_for(knows_all, PATIENCE_SECONDS, "the worker did not know all words")
+    row("worker", users, time.monotonic() - begun, processor_seconds(worker),
+        f", {peak_bytes(worker) >> 20} MiB at most")
     processes.end(worker)
 
 

@@ -43,8 +43,7 @@ struct DuplicateTests {
         }
     }
 
-    @Test(
-        "An event that waits for its retry is called after kill -9, its copy before or after it")
+    @Test("An event that waits for its retry is called after kill -9, its copy before or after it")
     func firstWaits() async throws {
         var plan = Fixture.Plan()
         plan.settings = CrashTests.named.merging(["retry.delays": "[10s]"]) { $1 }

@@ -498,12 +498,6 @@ MUTANTS = [
     ),
     # Transactions: promise 2.
     Mutant(
-        "a first one is a duplicate of what an earlier owner dealt with",
-        "DuplicateWindow.swift",
-        "        case .dealtWith, .underWay, .retrying: false\n",
-        "        case .dealtWith: true\n        case .underWay, .retrying: false\n",
-    ),
-    Mutant(
         "a record is written twice",
         "Engine+Production.swift",
         "            emit(production: index)\n            next = ",
@@ -836,6 +830,12 @@ MUTANTS = [
         "Engine+Intake.swift",
         "            if byOthers {\n",
         "            if false, byOthers {\n",
+    ),
+    Mutant(
+        "a first one is a duplicate of what an earlier owner dealt with",
+        "DuplicateWindow.swift",
+        "        case .dealtWith, .underWay, .retrying: false\n",
+        "        case .dealtWith: true\n        case .underWay, .retrying: false\n",
     ),
     Mutant(
         "the same identifier of another user is a duplicate",
