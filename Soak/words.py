@@ -162,8 +162,9 @@ class Run:
         say("delivering to some what the cap allows")
         events = subprocess.PIPE
         kcat = self.processes.start(
-            ["kcat", "-P", "-b", self.cluster.bootstrap, "-t", "notifications.bulk", "-K", "|"], log="fill",
-            stdin=events)
+            ["kcat", "-P", "-b", self.cluster.bootstrap, "-t", "notifications.bulk", "-K", "|",
+             "-X", "partitioner=murmur2_random"],
+            log="fill", stdin=events)
         users = self.users("full")
         for number in range(CAP):
             for user in users:

@@ -98,7 +98,7 @@ enum KafkaClientSettings {
         resultsReader(settings) + [("enable.partition.eof", "true")]
             + unset(
                 [
-                    ("queued.min.messages", "100000"), ("queued.max.messages.kbytes", "16384"),
+                    ("queued.min.messages", "40000"), ("queued.max.messages.kbytes", "16384"),
                     // A broker answers one request of a connection after the other: the question for the ends waits for a fetch.
                     ("fetch.wait.max.ms", "100"),
                 ], settings)
