@@ -73,7 +73,7 @@ extension Settings {
     func lastWordContext(environment: [String: String]) throws -> LastWordContext {
         LastWordContext(
             topics: topicNames, pushServices: try pushServices(), classes: topics.classes,
-            readerProperties: KafkaClientSettings.outcomeReader(self),
+            readerProperties: KafkaClientSettings.toolReader(self),
             writerProperties: KafkaClientSettings.publisher(self),
             operatorName: Operator.name(environment: environment),
             kept: try keptNames())
