@@ -220,6 +220,47 @@ struct ReadinessTests {
         }
     }
 
+    @Test(
+        "An outage in which no call is tried, because retries wait for their moment, is a warning, and says when the next is due"
+    )
+    func untriedOutage() throws {
+        func readiness(_ change: (inout WorkerReport) -> Void = { _ in }) -> Readiness {
+            let report = Reports.ready {
+                $0.lanes[0].outage = OutageReport(.breaker, status: 503)
+                $0.lanes[0].outageSince = WallTime(milliseconds: 0)
+                $0.lanes[0].meter.lastCallAt = Self.now.advanced(by: .seconds(-160))
+                $0.lanes[0].lastCall = WallTime(milliseconds: 10_000)
+                $0.lanes[0].nextDue = WallTime(milliseconds: 840_000)
+                $0.lanes[0].events = 1
+                $0.lanes[0].waiting = WaitReason.Kind.allCases.map { $0 == .retryDue ? 1 : 0 }
+                $0.lanes[0].partitions[1].next = 4
+                $0.cluster.ends = [Reports.partition: 90, Reports.retry: 10]
+                $0.cluster.endsAsOf = WallTime(milliseconds: 1)
+                change(&$0)
+            }
+            return Readiness(report, now: Self.now)
+        }
+        let untried = readiness()
+        let finding = try #require(untried.warnings.first)
+        #expect(untried.reasons == [] && finding.severity == .warn && finding.title == "The outage may be over")
+        #expect(
+            finding.what.hasSuffix(
+                "; no call has been tried since 1970-01-01T00:00:10.000Z; the next is due at 1970-01-01T00:14:00.000Z, and "
+                    + "tries whether it is over"))
+        for held in [
+            // Of the delay topic nothing is in memory: its first may be due.
+            readiness { $0.lanes[0].partitions[1].next = 3 },
+            readiness { $0.cluster.ends[Reports.partition] = 91 },
+            readiness { $0.lanes[0].waiting = [] },
+            readiness { $0.lanes[0].waiting = WaitReason.Kind.allCases.map { $0 == .outage ? 1 : 0 } },
+            readiness { $0.lanes[0].calls = 1 },
+            // It was tried just now.
+            readiness { $0.lanes[0].meter.lastCallAt = Self.now.advanced(by: .seconds(-9)) },
+        ] {
+            #expect(held.reasons.map(\.key) == ["outage-breaker"] && held.warnings == [])
+        }
+    }
+
     @Test("A refusal without a topic ends with a commit of any lane since, and not before")
     func refusalOver() {
         func keys(refusedAt refused: Int64, committedAt committed: Int64?, topic: String? = nil) -> [String] {
