@@ -194,6 +194,28 @@ struct ReadinessTests {
         #expect(text.contains("\"since\": \"1970-01-01T00:00:00.000Z\""))
     }
 
+    @Test("That no broker answers stands before, and instead of, what follows from it")
+    func silentBrokers() {
+        func readiness(_ change: (inout WorkerReport) -> Void) -> Readiness {
+            let report = Reports.ready {
+                $0.cluster.isSilent = true
+                $0.cluster.error = KafkaError(code: KafkaError.Code.transport, message: "gone")
+                $0.lanes[0].outcomesWaitSince = Self.now.advanced(by: .seconds(-31))
+                change(&$0)
+            }
+            return Readiness(report, now: Self.now)
+        }
+        // A moment without an answer may be a restart.
+        let restart = readiness { $0.lanes[0].outcomesWaitSince = nil }
+        #expect(restart.isReady && restart.areBrokersReachable == true)
+        for cut in [readiness { $0.lanes[0].phase = .unassigned }, readiness { $0.cluster.isReachable = false }] {
+            #expect(cut.reasons.map(\.key) == ["brokers-unreachable"] && cut.areBrokersReachable == false)
+            #expect(cut.reasons.first?.what == "no broker answers (gone)")
+        }
+        let stalled = readiness { $0.cluster.isSilent = false }
+        #expect(stalled.reasons.first?.what == "nothing was committed for 31 s")
+    }
+
     @Test("An outage with nothing to call is a warning: the next event ends it")
     func idleOutage() {
         func readiness(_ change: (inout WorkerReport) -> Void = { _ in }) -> Readiness {
@@ -221,7 +243,7 @@ struct ReadinessTests {
     }
 
     @Test(
-        "An outage in which no call is tried, because retries wait for their moment, is a warning, and says when the next is due"
+        "An outage in which no call is tried while retries wait is a warning, and says when the next is due"
     )
     func untriedOutage() throws {
         func readiness(_ change: (inout WorkerReport) -> Void = { _ in }) -> Readiness {

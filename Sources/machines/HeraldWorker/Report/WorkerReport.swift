@@ -55,11 +55,8 @@ public struct WorkerReport: Sendable {
             var finding = outage.reason.finding(status: outage.status, since: holding.compactMap(\.outageSince).min())
             if holding.allSatisfy(hasNothingToCall) {
                 (finding.severity, finding.title) = (.warn, "The outage may be over")
-                finding.what +=
-                    holding.compactMap(\.lastCall).max().map {
-                        "; no call has been tried since \(RFC3339.text($0))"
-                    } ?? ""
-                let next = holding.compactMap(\.nextDue).min()
+                let (last, next) = (holding.compactMap(\.lastCall).max(), holding.compactMap(\.nextDue).min())
+                finding.what += last.map { "; no call has been tried since \(RFC3339.text($0))" } ?? ""
                 finding.what +=
                     next.map { "; the next is due at \(RFC3339.text($0)), and tries whether it is over" }
                     ?? (holding.allSatisfy(isIdle)
@@ -152,6 +149,9 @@ public struct WorkerReport: Sendable {
 public struct ClusterReport: Sendable, Equatable {
     /// Whether a broker answered the latest question; `nil` before the first was asked.
     public var isReachable: Bool?
+    /// Whether no broker answered the latest questions, be it for a moment only: after the time that a restart takes
+    /// ``isReachable`` says so.
+    public var isSilent = false
     /// The reason why none did: a failed login, if there was one.
     public var error: KafkaError?
     /// That the brokers refuse the login; `nil` when that is not what is in the way.
