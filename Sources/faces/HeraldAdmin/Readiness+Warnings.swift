@@ -22,11 +22,13 @@ extension Readiness {
     private var copies: Finding? {
         let lacking = report.cluster.underReplicated
         guard !lacking.isEmpty, report.cluster.unusable.isEmpty, report.cluster.isReachable != false else { return nil }
-        let cause = report.cluster.silentBrokers.isEmpty ? "a broker lags behind" : silentBrokers
+        let isBack = report.cluster.silentBrokers.isEmpty
+        let cause = isBack ? "a broker lags behind" : silentBrokers
         return Finding(
             .copiesMissing,
             "\(cause), so \(lacking.counted) \(lacking.count == 1 ? "has" : "have") fewer copies "
                 + "(\(lacking.names))" + silentDuties(report.cluster.silentlyLed), place: lacking.map(\.description),
+            step: isBack ? "wait: it copies what it lacks; when it lasts, look at its disk and network" : nil,
             numbers: ["partitions": lacking.count])
     }
 

@@ -575,6 +575,10 @@ struct ReadinessTests {
             "; it leads 1 partition (\(Reports.retry)) and coordinates the group and transactions of this worker: that "
             + "waits until another broker takes over"
         #expect(leads.contains(duties), "\(leads)")
+        #expect(warned.contains("ring the broker back") && warned.contains("fewer copies"))
+        let back = text { $0.cluster.silentBrokers = [] }
+        #expect(back.contains("A broker lags behind, so 2 partitions have fewer copies"), "\(back)")
+        #expect(back.contains("wait: it copies what it lacks") && !back.contains("ring the broker back"), "\(back)")
         let few = text { $0.cluster.unusable = [Reports.partition] }
         #expect(few.contains("too-few-brokers") && !few.contains("copies-missing"), "\(few)")
     }

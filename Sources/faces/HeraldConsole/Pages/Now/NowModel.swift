@@ -42,7 +42,7 @@ struct NowModel: Sendable {
         (situation.campaigns, situation.runningCampaigns) = (snapshot.campaigns, snapshot.runningCampaigns)
         // What is not known of the group says nothing of its members.
         if case .known = snapshot.group { departed.look(snapshot.workers, now: snapshot.now) }
-        situation.departures = departed.departures
+        (situation.departures, situation.silentSince) = (departed.departures, departed.silentSince)
         situation.lettersProblem = snapshot.lettersProblem
         situation.lagGrowth = history.lagGrowth(now: snapshot.now)
         if !snapshot.workers.contains(where: { $0.status != nil }) {
