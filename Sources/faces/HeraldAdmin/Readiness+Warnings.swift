@@ -21,7 +21,7 @@ extension Readiness {
     /// Partitions that have lost a copy, until too few are left, which is a reason.
     private var copies: Finding? {
         let lacking = report.cluster.underReplicated
-        guard !lacking.isEmpty, report.cluster.unusable.isEmpty, report.cluster.isReachable != false else { return nil }
+        guard !lacking.isEmpty, report.cluster.unusable.isEmpty, areBrokersReachable != false else { return nil }
         let isBack = report.cluster.silentBrokers.isEmpty
         let cause = isBack ? "a broker lags behind" : silentBrokers
         return Finding(

@@ -140,7 +140,7 @@ public struct Readiness {
 
     private var brokers: Finding? {
         let unusable = cluster.unusable
-        guard cluster.isReachable != false, !unusable.isEmpty else { return nil }
+        guard areBrokersReachable != false, !unusable.isEmpty else { return nil }
         // Brokers come first: of a long sentence the console shows its beginning.
         let unreadable = cluster.unreadable
         let what =
