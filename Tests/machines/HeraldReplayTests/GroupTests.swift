@@ -96,7 +96,7 @@ struct GroupTests {
         #expect(groups(.source, rest, index)[0].suggestion.contains("backend.path"))
     }
 
-    @Test("Letters with 404 of a campaign, and of a push service beside it, are mixed: a wrong URL fails all alike")
+    @Test("Letters with 404 of a campaign and of a push service are mixed: a wrong URL fails all alike")
     func wrongWay() {
         func letters(_ count: Int, _ pns: String, _ campaign: String = "") -> [DeadLetterEntry] {
             (0..<count).map { number in

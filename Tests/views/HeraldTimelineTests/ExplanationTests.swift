@@ -118,7 +118,7 @@ struct ExplanationTests {
         #expect(!found.text.contains("replay it.") && !found.commands.contains { $0.contains("replay") })
     }
 
-    @Test("A push service is open whose retry alone tells of it, because the request is gone and a later retry, too")
+    @Test("A push service of which a retry alone tells is open when the request is gone, and a later retry")
     func lostRetryWithoutRequest() throws {
         let steps = [Sample.called(1), Sample.settled(1, "gcm"), Sample.delayed(2, until: 32)]
         let identity = TimelineBuilder.Identity(id: "order-17", user: "ann", pushServices: ["gcm"])

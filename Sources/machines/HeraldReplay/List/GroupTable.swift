@@ -77,6 +77,11 @@ package struct GroupTable: Sendable {
             var count = 0
             /// The first two.
             var services: Set<String> = []
+
+            mutating func add(_ names: [String], _ times: Int) {
+                count += times
+                if services.count < 2 { services.formUnion(names) }
+            }
         }
 
         /// Fewer letters of a campaign, or of none, are for one push service by chance.
@@ -182,11 +187,9 @@ extension GroupTable.Group {
         reasons[index] += times
         if let field = letter.longField { longFields.insert(field) }
         if services.count < 2 { services.formUnion(letter.pushServices) }
-        if campaigns[letter.campaign] != nil || campaigns.count < Self.campaignLimit {
-            var part = campaigns[letter.campaign] ?? Part()
-            part.count += times
-            if part.services.count < 2 { part.services.formUnion(letter.pushServices) }
-            campaigns[letter.campaign] = part
+        let campaign = letter.campaign
+        if campaigns[campaign] != nil || campaigns.count < Self.campaignLimit {
+            campaigns[campaign, default: Part()].add(letter.pushServices, times)
         }
         if let status = letter.statusNumber, statuses[status] != nil || statuses.count < Self.statusLimit {
             statuses[status, default: 0] += times
