@@ -21,12 +21,14 @@ extension Readiness {
     /// Partitions that have lost a copy, until too few are left, which is a reason.
     private var copies: Finding? {
         let lacking = report.cluster.underReplicated
-        guard !lacking.isEmpty, report.cluster.unusable.isEmpty, report.cluster.isReachable != false else { return nil }
-        let cause = report.cluster.silentBrokers.isEmpty ? "a broker lags behind" : silentBrokers
+        guard !lacking.isEmpty, report.cluster.unusable.isEmpty, areBrokersReachable != false else { return nil }
+        let isBack = report.cluster.silentBrokers.isEmpty
+        let cause = isBack ? "a broker lags behind" : silentBrokers
         return Finding(
             .copiesMissing,
             "\(cause), so \(lacking.counted) \(lacking.count == 1 ? "has" : "have") fewer copies "
                 + "(\(lacking.names))" + silentDuties(report.cluster.silentlyLed), place: lacking.map(\.description),
+            step: isBack ? "wait: it copies what it lacks; when it lasts, look at its disk and network" : nil,
             numbers: ["partitions": lacking.count])
     }
 

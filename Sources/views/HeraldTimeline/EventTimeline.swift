@@ -180,8 +180,14 @@ package struct EventTimeline: Sendable, Equatable {
         return nil
     }
 
+    mutating func learn(_ names: [String]) {
+        for name in names where !pushServices.contains(name) { pushServices.append(name) }
+    }
+
     mutating func add(_ step: TimelineStep) {
         if isKnown(step) { return }
+        // Where the request is gone, a retry alone may tell of a push service.
+        if case .delayed(_, _, _, let names) = step.kind { learn(names) }
         steps.append(step)
         if steps.count > 2 * Self.stepLimit { settleOrder() }
     }

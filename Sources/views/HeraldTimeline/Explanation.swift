@@ -206,7 +206,7 @@ package struct Explanation: Sendable {
             sentences.append("Its dead letter is planned in job \(planned.job): \(planned.wait.sentence)")
         }
         if !event.open.isEmpty, !event.isMalformed { sayOpen() }
-        if published == nil, event.open.isEmpty, !event.outcomes.isEmpty, !event.isMalformed, !situation.isForeign {
+        if published == nil, !event.steps.isEmpty, !event.isMalformed, !situation.isForeign {
             sentences.append(
                 "Its request is not among what was read: whether it was for further push services is not known.")
         }

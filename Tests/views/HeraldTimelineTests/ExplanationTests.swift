@@ -118,6 +118,22 @@ struct ExplanationTests {
         #expect(!found.text.contains("replay it.") && !found.commands.contains { $0.contains("replay") })
     }
 
+    @Test("A push service of which a retry alone tells is open when the request is gone, and a later retry")
+    func lostRetryWithoutRequest() throws {
+        let steps = [Sample.called(1), Sample.settled(1, "gcm"), Sample.delayed(2, until: 32)]
+        let identity = TimelineBuilder.Identity(id: "order-17", user: "ann", pushServices: ["gcm"])
+        let event = try Sample.event(steps, identity)
+        #expect(event.open == ["apns"] && event.pushServices == ["gcm", "apns"])
+        var situation = Sample.situation()
+        situation.retryStanding = .init(committed: try #require(event.delay).record.offset + 1, begin: 0)
+        situation.lostRetries = [Self.lost("notifications.retry.2m")]
+        let text = Explanation(of: event, situation).sentences.joined(separator: " ")
+        #expect(text.contains("apns: the group has passed its retry (notifications.retry.30s, partition 1, offset 9)"))
+        #expect(text.contains("a later one is probably lost: 42 records of notifications.retry.2m/3"), "\(text)")
+        #expect(text.contains("whether it was for further push services is not known"))
+        #expect(text.contains("publish it again under another id"))
+    }
+
     @Test("A retry whose record was deleted or passed over is lost, and is not said to be called again")
     func lostRetry() throws {
         let steps = [Sample.published(), Sample.delayed(1, until: 2_000)]

@@ -21,9 +21,10 @@ extension Lane {
             partitionReports = progress()
             oldestEvents = engine.oldestEvents(now: now)
             waiting = engine.waitCounts(now: now)
+            nextDue = engine.outage == nil ? nil : engine.nextEventDue.map { now.wall($0) }
         }
         // The former one may be read at this moment.
-        let isLeft = io.leave(report(now: now.monotonic))
+        let isLeft = io.leave(report(now: now))
         nextReport = now.monotonic.advanced(
             by: isLeft ? intervals.report : LaneIntervals.reportRetry)
     }
@@ -36,25 +37,28 @@ extension Lane {
 
     /// The lane's last report.
     func lastReport() -> LaneReport {
-        let now = io.now.monotonic
-        announceTroubles(now: now)
+        let now = io.now
+        announceTroubles(now: now.monotonic)
         partitionReports = []
         oldestEvents = []
         waiting = []
+        nextDue = nil
         var last = report(now: now)
         last.hasEnded = true
         (last.outage, last.outageSince, last.holds) = (nil, nil, [])
         return last
     }
 
-    private func report(now: MonotonicTime) -> LaneReport {
+    private func report(now: Moment) -> LaneReport {
         let services = configuration.decoder.pushServices.names.count
         var report = LaneReport(
-            number: number, at: now, services: services, requestTopics: configuration.topics.requests.count)
+            number: number, at: now.monotonic, services: services, requestTopics: configuration.topics.requests.count)
         report.isReady = isSubscribed
         report.phase = engine.phase
         report.outage = engine.outage.map { OutageReport($0.reason, status: $0.status) }
         report.outageSince = engine.outage?.since
+        if engine.outage != nil { report.lastCall = meter.lastCallAt.map { now.wall($0) } }
+        report.nextDue = nextDue
         report.holds = engine.holds
         report.inFlightLimit = engine.inFlightLimit
         report.rateLimits = (0..<services).map { engine.rateLimit(ofService: $0) }
@@ -87,7 +91,7 @@ extension Lane {
         report.refusedRecords = refusedRecords
         report.groupObstacle = groupObstacle
         report.commitTrouble = commitTrouble
-        outcomesWaitSince = engine.hasOutcomesToRecord ? outcomesWaitSince ?? now : nil
+        outcomesWaitSince = engine.hasOutcomesToRecord ? outcomesWaitSince ?? now.monotonic : nil
         report.outcomesWaitSince = outcomesWaitSince
         report.commitInterval = configuration.commitInterval
         return report

@@ -102,6 +102,8 @@ package final class Lane<IO: LaneIO> {
     var partitionReports: [PartitionReport] = []
     var oldestEvents: [WallTime?] = []
     var waiting: [Int] = []
+    /// In an outage: when the first event that waits for its moment is due.
+    var nextDue: WallTime?
     var nextReport = MonotonicTime.distantPast
     var nextProgress = MonotonicTime.distantPast
     /// The reading of the newest progress.

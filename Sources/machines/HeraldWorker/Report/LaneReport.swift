@@ -20,6 +20,10 @@ public struct LaneReport: Sendable {
     public var outage: OutageReport?
     /// Since when it holds for that reason.
     public var outageSince: WallTime?
+    /// In an outage: when its latest call ended; `nil` when it made none.
+    public var lastCall: WallTime?
+    /// In an outage: when the first event in memory that waits for its moment is due; `nil` without any.
+    public var nextDue: WallTime?
     /// The push services that it holds alone.
     public var holds: [ServiceHold] = []
     /// How many calls may be in flight, as its engine has found.
