@@ -250,6 +250,15 @@ struct ConsoleCampaignTests {
             #expect(
                 whole.text.contains(
                     "users.csv has 4 lines: 1 person was reached, 2 were not; 1 repeats a person."), "\(whole.text)")
+            let foreign = try await upload("name;user\nAnn;ann\nEve;eve\n", to: console)
+            let elsewhere = "/api/campaigns/spring/report?upload=\(foreign)"
+            _ = try await console.get("\(elsewhere)&anew=true")
+            let refused = try await console.get(elsewhere) { $0.json["state"] as? String != "reading" }
+            #expect(
+                refused.json["field"] as? String == "reportAudience"
+                    && refused.text.contains("1 of 2 recipients of this file was never published"), "\(refused.text)")
+            _ = try await console.get("\(place)&anew=true")
+            _ = try await console.get(place) { $0.json["state"] as? String == "done" }
             let named = try await console.post("\(lists)/not-reached")
             #expect(
                 named.text.hasPrefix("\u{FEFF}name;user;unreached_why;")

@@ -226,7 +226,8 @@ struct ReportTests {
     }
 
     private func list(
-        of bytes: [UInt8], _ form: AudienceForm, message: String, sum: inout AudienceSum?
+        of bytes: [UInt8], _ form: AudienceForm, message: String, _ progress: CampaignProgress? = nil,
+        sum: inout AudienceSum?
     ) throws -> String {
         var report = CampaignReport(Samples.definition(), now: Self.now)
         let results = try ["bob", "xia"].map {
@@ -243,7 +244,7 @@ struct ReportTests {
         definition.message = message
         var output = ""
         sum = try list.write(
-            try UnreachedAudience(audience, definition, users: .tag), delimiter: ",", to: { output += $0 },
+            try UnreachedAudience(audience, definition, progress, users: .tag), delimiter: ",", to: { output += $0 },
             known: { list, body in for result in results { if let entry = list.entry(result) { try body(entry) } } })
         return output
     }
@@ -257,9 +258,53 @@ struct ReportTests {
         #expect(
             sum?.sentence("users.csv")
                 == "users.csv has 8 lines: 1 person was reached, 2 were not; 2 repeat a person, 1 is invalid, 2 are "
-                + "empty. 1 more in the list is not in this file: at its end, without the other columns.")
+                + "empty. 1 person was reached who is not in this file. 1 more in the list is not in this file: at its "
+                + "end, without the other columns.")
         _ = try self.list(of: "user,name\nzoe,Z\nxia,X\nbob,B\n", sum: &sum)
-        #expect(sum?.sentence("a") == "a has 3 lines: 1 person was reached, 2 were not.")
+        #expect(
+            sum?.sentence("a")
+                == "a has 3 lines: 1 person was reached, 2 were not. 1 person was reached who is not in this file.")
+    }
+
+    /// What a report finds of a file of these users; ann, bob, xia and zoe were published.
+    private func judged(_ users: [String], of former: [String], isComplete: Bool) throws -> AudienceSum? {
+        let file = try AudienceFile((["user"] + former).joined(separator: "\n"))
+        defer { file.remove() }
+        let progress = Samples.progress(
+            recipients: former.count, published: 4, isComplete: isComplete, audience: try file.preview("Hi").mark)
+        var sum: AudienceSum?
+        let text = (["user"] + users).joined(separator: "\n")
+        _ = try list(of: Array(text.utf8), AudienceForm(), message: "Hi", progress, sum: &sum)
+        return sum
+    }
+
+    private static let published = ["ann", "bob", "xia", "zoe"]
+    private static let own: [(users: [String], former: [String], isComplete: Bool)] = [
+        (["zoe", "xia", "bob", "ann"], published, true), (published + ["dora"], published, true),
+        (["dora"] + published, published, true), (["zoe"], published, true),
+        (["zoe", "eve", "ann", "bob", "xia"], published + ["eve"], false),
+        (published + ["eve", "dora"], published + ["eve"], false), (["zoe", "bob"], published + ["eve"], false),
+    ]
+
+    @Test(
+        "A report takes what a start takes as its campaign's audience, and people who were all published",
+        arguments: own)
+    func ownAudience(users: [String], former: [String], isComplete: Bool) throws {
+        let sum = try #require(try judged(users, of: former, isComplete: isComplete))
+        #expect(sum.reached + sum.unreached == users.count)
+        #expect(sum.reached + sum.reachedOutside == 2, "all who were reached are named: \(sum)")
+    }
+
+    @Test("A report refuses another campaign's audience, and says what it found")
+    func foreignAudience() {
+        #expect(
+            failure { try judged(["ann", "dora", "eve"], of: Self.published, isComplete: true) }
+                == "2 of 3 recipients of this file were never published by campaign spring, and 3 of those who were are "
+                + "not in it: it is another audience. Choose the one that the campaign has, of 4 recipients: in any order "
+                + "and encoding")
+        #expect(
+            failure { try judged(["dora"] + Self.published, of: Self.published + ["eve"], isComplete: false) }
+                .hasPrefix("1 of 5 recipients of this file was never published by campaign spring: it is another"))
     }
 
     @Test("With an audience, the list keeps its columns as they are written, and is an audience itself")

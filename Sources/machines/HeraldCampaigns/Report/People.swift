@@ -17,6 +17,12 @@ package struct People: Sendable {
         return former
     }
 
+    /// How many there are.
+    var count: Int { self.set.count }
+
+    /// Takes marks back from all.
+    mutating func forget(_ marks: RecipientSet.Marks) { set.removeFromAll(marks) }
+
     private static func id(_ user: String) -> RecipientID {
         func half(_ salt: UInt8) -> UInt64 {
             var hasher = Hasher()

@@ -9,6 +9,10 @@ internal import HeraldTools
 package struct UnreachedAudience {
     private let reader: RecipientReader
     private let audience: Audience
+    private let campaign: CampaignText
+    private let expiresAt: Int64?
+    /// How far the campaign was published; `nil` before its first event.
+    private let progress: CampaignProgress?
     /// What the lines as they are written tell of the audience's encoding.
     private var evidence = EncodingEvidence()
     private let delimiter: String?
@@ -17,11 +21,14 @@ package struct UnreachedAudience {
     private var counts = AudienceSum()
 
     /// - Throws: what is wrong with the audience's header, such as a missing column of the message.
-    package init(_ audience: Audience, _ definition: CampaignDefinition, users: UserRule) throws {
-        let text = CampaignText(
+    package init(
+        _ audience: Audience, _ definition: CampaignDefinition, _ progress: CampaignProgress?, users: UserRule
+    ) throws {
+        campaign = CampaignText(
             name: definition.name, template: try definition.template, pushServices: definition.pns,
             maximumEventBytes: .max, users: users)
-        reader = try RecipientReader(audience, text, expiresAt: definition.expiresAt)
+        (expiresAt, self.progress) = (definition.expiresAt, progress)
+        reader = try RecipientReader(audience, campaign, expiresAt: expiresAt)
         self.audience = audience
         delimiter = reader.lines.reading.delimiter?.character
     }
@@ -31,6 +38,40 @@ package struct UnreachedAudience {
         var sum = counts
         (sum.emptyLines, sum.outside) = (reader.lines.emptyLines, waiting.count)
         return sum
+    }
+
+    /// Refuses a file that is another audience: one that a start would refuse, too, and that has people who were never
+    /// published.
+    ///
+    /// - Parameter list: one that was told all that Kafka knows.
+    func check(among list: inout UnreachedList) throws {
+        guard let progress else { return }
+        let knownCount = list.peopleCount
+        let reader = try RecipientReader(audience, campaign, expiresAt: expiresAt)
+        var (mark, recipients, known) = (AudienceMark(), 0, 0)
+        var beginsWith: String?
+        lines: while true {
+            switch try reader.next() {
+            case .end: break lines
+            case .invalid: continue
+            case .recipient:
+                let marks = list.look(at: String(decoding: reader.user, as: UTF8.self))
+                guard !marks.contains(.seen) else { continue }
+                mark.add(reader.id)
+                recipients += 1
+                if !marks.isEmpty { known += 1 }
+                if recipients == progress.recipients, progress.audience == mark.text { beginsWith = mark.text }
+            }
+        }
+        list.forgetLines()
+        let change = AudienceChange(
+            from: progress, to: mark.text, recipients: recipients, beginsWith: beginsWith,
+            published: (knownCount, known))
+        guard change == .replaced, known < recipients else { return }
+        if let proof = reader.evidence.proof { throw try UnreadableAudience(proof, audience.file) }
+        throw ForeignAudience(
+            campaign: campaign.name, formerRecipients: progress.recipients, recipients: recipients,
+            unpublished: recipients - known, missing: knownCount - known)
     }
 
     /// The first line, with its end; empty for JSON lines.

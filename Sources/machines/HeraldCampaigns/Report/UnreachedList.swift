@@ -81,7 +81,16 @@ package struct UnreachedList: Sendable {
     }
 
     /// Whether an audience's line repeats a user.
-    mutating func isRepeat(_ user: String) -> Bool { people.mark(user, .seen).contains(.seen) }
+    mutating func isRepeat(_ user: String) -> Bool { look(at: user).contains(.seen) }
+
+    /// What was known of a user of an audience's line before it.
+    mutating func look(at user: String) -> RecipientSet.Marks { people.mark(user, .seen) }
+
+    /// The next line is the audience's first.
+    mutating func forgetLines() { people.forget(.seen) }
+
+    /// How many people there are in results, events and lines, as far as they were told.
+    var peopleCount: Int { people.count }
 
     private mutating func isNews(_ user: String, _ marks: RecipientSet.Marks) -> Bool {
         people.mark(user, marks).isDisjoint(with: [.reached, .told])
@@ -102,6 +111,7 @@ extension UnreachedList {
     ///   - known: hands the entries of all results over, and then those of all published users.
     ///   - write: takes the text piece by piece, each of whole lines.
     /// - Returns: what became of the audience's lines; `nil` without an audience.
+    /// - Throws: ``ForeignAudience``, before anything is written.
     package mutating func write(
         _ audience: consuming UnreachedAudience?, delimiter: String, to write: @escaping (String) throws -> Void,
         known: (inout Self, (Entry) throws -> Void) throws -> Void
@@ -112,9 +122,12 @@ extension UnreachedList {
             return nil
         }
         try known(&self) { audience.keep($0) }
+        try audience.check(among: &self)
         try write(try audience.heading())
         while let line = try audience.next(&self) { try write(line) }
         for line in audience.others { try write(line) }
-        return audience.sum
+        var sum = audience.sum
+        sum.reachedOutside = max(0, people.reached - sum.reached)
+        return sum
     }
 }

@@ -148,7 +148,9 @@ private struct CampaignReportRun {
         try write(to: path) { stream in
             var output = BufferedOutput(stream)
             sum = try list.write(
-                try audience.map { try UnreachedAudience($0.file, definition, users: query.users) },
+                try audience.map {
+                    try UnreachedAudience($0.file, definition, status.campaign.progress, users: query.users)
+                },
                 delimiter: delimiter,
                 to: {
                     output.write($0)

@@ -113,7 +113,8 @@ struct ReportMaking: Sendable {
             let (all, unreached) = (try ListFile(in: directory), try ListFile(in: directory, isCSV: isCSV))
             try all.append(ResultRow.heading(delimiter: delimiter))
             let sum = try list.write(
-                try audience.map { try UnreachedAudience($0, definition, users: users) }, delimiter: delimiter,
+                try audience.map { try UnreachedAudience($0, definition, campaign.progress, users: users) },
+                delimiter: delimiter,
                 to: {
                     try unreached.append($0)
                     try whole(work.isWanted)
@@ -139,7 +140,10 @@ struct ReportMaking: Sendable {
                 people: people(report, list, status, upload.flatMap { sum?.sentence($0.name) }),
                 unreachedEnding: isCSV ? "csv" : "jsonl")
             work.publish(making)
-        } catch is Unwanted {}
+        } catch is Unwanted {
+        } catch let foreign as ForeignAudience {
+            throw FormMistake(Self.fileField, foreign.description)
+        }
     }
 
     private static func audience(
