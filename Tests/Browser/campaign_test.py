@@ -299,9 +299,11 @@ class CampaignTest(ConsoleTest):
         self.assertNotIn("is at work", self.browser.text())
         # Its page leads there; and its message may be left out.
         self.browser.press("Add people")
-        self.browser.wait_for_text("Campaign grown goes on")
-        file = self.fixture.directory / "grown.csv"
-        file.write_text("user,name\nann,Ann\nben,Ben\n")
+        self.browser.wait_for_text("Add people to campaign grown")
+        self.assertNotIn("Another audience takes the place", self.browser.text())
+        self.assert_accessible()
+        file = self.fixture.directory / "new.csv"
+        file.write_text("user,name\nben,Ben\n")
         self.browser.the("input[type=file]", "Audience").send_keys(str(file))
         self.browser.press("Upload and preview")
         self.browser.wait_for_text("1 recipient is added to the 1 that it had")

@@ -227,7 +227,8 @@ struct AudienceChangeTests {
     }
 
     private func change(
-        from former: [String], to users: [String], published: Int, isComplete: Bool = false, inAudience: Int? = nil
+        from former: [String], to users: [String], published: Int, isComplete: Bool = false, inAudience: Int? = nil,
+        addsPeople: Bool = false
     ) throws -> AudienceChange {
         let progress = Samples.progress(
             recipients: former.count, published: published, isComplete: isComplete, audience: try mark(former))
@@ -236,7 +237,7 @@ struct AudienceChangeTests {
         let preview = try file.preview("Hi", after: progress)
         return AudienceChange(
             from: progress, to: preview.mark, recipients: preview.recipients, beginsWith: preview.beginsWith,
-            published: (published, inAudience ?? published))
+            published: (published, inAudience ?? published), addsPeople: addsPeople)
     }
 
     private static let former = ["ann", "bob", "cid"]
@@ -257,6 +258,19 @@ struct AudienceChangeTests {
         let users = ["dora"] + Self.former
         #expect(try change(from: Self.former, to: users, published: 3, isComplete: true) == .grown)
         #expect(try change(from: Self.former, to: users, published: 3) == .replaced)
+    }
+
+    @Test("People are added in a file of their own when they are said to be, and nobody of the former one is left")
+    func added() throws {
+        let users = ["dora", "eve"]
+        func added(isComplete: Bool, _ users: [String]) throws -> AudienceChange {
+            try change(
+                from: Self.former, to: users, published: 3, isComplete: isComplete, inAudience: 0, addsPeople: true)
+        }
+        #expect(try added(isComplete: true, users) == .grown && added(isComplete: false, users) == .replaced)
+        #expect(try added(isComplete: true, Self.former) == .none)
+        let progress = Samples.progress(recipients: 3, published: 3, isComplete: true)
+        #expect(AudienceChange.added(to: progress, recipients: 4, published: 2) == 2)
     }
 
     @Test("An audience that lacks a person of the former one replaces it")

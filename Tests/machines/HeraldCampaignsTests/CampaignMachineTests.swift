@@ -634,6 +634,36 @@ struct CampaignMachineTests {
         #expect(bench.published.last == "late" && bench.campaign?.progress?.replacements?.first?.added == 1)
     }
 
+    @Test("Once all are published, people are added in a file of their own, and a kill within it loses nobody")
+    func addedAlone() throws {
+        let bench = try Bench(4) { $0.ramp = [2] }
+        bench.order.addsPeople = true
+        #expect(
+            bench.run(bench.start())?.failure?.description
+                == "there is no campaign spring that people could be added to")
+        bench.order.addsPeople = false
+        bench.delivers = false
+        stopAtRamp(bench.start(), bench)
+        bench.order.addsPeople = true
+        let former = bench.audience
+        bench.audience = ["late", "later"]
+        let failure = try #require(bench.run(bench.start())?.failure)
+        #expect(failure.description.contains("2 recipients that it has are not published"), "\(failure)")
+        bench.audience = former
+        #expect(bench.run(bench.start()) == .complete && bench.published == former)
+        bench.audience = ["late", "user1", "later"]
+        let killed = bench.start()
+        for _ in 0..<9 { bench.step(killed) }
+        #expect(bench.run(bench.start()) == .complete)
+        #expect(bench.published == former + ["late", "later"])
+        let progress = try #require(bench.campaign?.progress)
+        #expect(progress.everybody == 6 && progress.published == 6 && progress.isComplete)
+        #expect(progress.replacements?.map(\.added) == [2] && progress.replacements?.map(\.recipients) == [4])
+        // The same file again adds nobody.
+        #expect(bench.run(bench.start()) == .complete && bench.published.count == 6)
+        #expect(bench.campaign?.progress?.replacements?.count == 1)
+    }
+
     @Test("Published events that were deleted are not published again")
     func deleted() throws {
         let bench = try Bench(3)

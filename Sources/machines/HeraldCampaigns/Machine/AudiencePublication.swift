@@ -202,18 +202,25 @@ package struct AudiencePublication: PublicationWork {
         replacements = former.replacements ?? []
         let change = AudienceChange(
             from: former, to: audience.mark, recipients: audience.recipients, beginsWith: audience.beginsWith,
-            published: (published.count, published.inAudience))
+            published: (published.count, published.inAudience), addsPeople: order.addsPeople)
         guard change != .none else { return }
         guard change == .grown || order.replacesAudience else {
             // Whether this audience begins with the former one is known only of the one that it was compared to.
             guard former.audience == audience.comparedTo else { throw CampaignContinuation.outdated(name) }
+            guard !order.addsPeople else {
+                throw CampaignContinuation.tooEarly(name, left: max(0, former.everybody - published.count))
+            }
             throw CampaignContinuation.refusal(of: name, "it has another audience by now")
         }
+        let isGrown = change == .grown
         replacements.append(
             AudienceReplacement(
-                at: now.wall.milliseconds, by: context.operatorName, recipients: former.recipients,
-                unpublished: change == .grown ? 0 : max(0, former.recipients - published.count),
-                added: change == .grown ? max(0, audience.recipients - former.recipients) : nil))
+                at: now.wall.milliseconds, by: context.operatorName,
+                recipients: isGrown ? former.everybody : former.recipients,
+                unpublished: isGrown ? 0 : max(0, former.recipients - published.count),
+                added: isGrown
+                    ? AudienceChange.added(
+                        to: former, recipients: audience.recipients, published: published.inAudience) : nil))
     }
 
     private func startControl(_ now: Moment) -> CampaignControl {

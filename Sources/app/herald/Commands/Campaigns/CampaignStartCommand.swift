@@ -41,6 +41,9 @@ enum CampaignStartCommand: HeraldCommand {
             + "allows none.")
     static let replaceAudience = CommandOption.flag(
         "replace-audience", "Let another audience take the place of the one that the campaign had.")
+    static let addPeople = CommandOption.flag(
+        "add-people",
+        "The audience has people to be added to a campaign that is fully published, alone or among those that it had.")
     static let dryRun = CommandOption.flag("dry-run", "Only read and check the audience; needs no broker.")
 
     static let declaration = CommandDeclaration(
@@ -53,7 +56,8 @@ enum CampaignStartCommand: HeraldCommand {
             + "Kafka keeps the set of notified recipients, not a position in the file. Whatever interrupts it "
             + "(Ctrl-C, a kill, a lost machine), the same command continues with the remaining recipients, on any "
             + "machine. Before it asks, it says how many remain, and whether the campaign's publisher lives: a second one takes "
-            + "over from it. People that are appended to the audience are added. An audience that may lack some of the former one "
+            + "over from it. People that are appended to the audience are added; once all "
+            + "are published, --add-people takes a file of them alone. An audience that may lack some of the former one "
             + "is refused without --replace-audience, and the status says so for ever. "
             + "Rate and ramp of the first start stay, and are named, unless others are given. It publishes at most 10000 "
             + "notifications ahead of their outcomes, so that pause and cancel take effect at once.\n\n"
@@ -64,7 +68,7 @@ enum CampaignStartCommand: HeraldCommand {
             message, messageFile,
         ] + ContentOptions.all + [
             pushServices, topic, rate, ramp, pauseShare, expiresIn, invalidFile, maxInvalid,
-            replaceAudience, dryRun, Confirmation.option, OutputFormat.option,
+            replaceAudience, addPeople, dryRun, Confirmation.option, OutputFormat.option,
         ],
         examples: [
             .init(
