@@ -109,6 +109,22 @@ struct PreviewRefusalTests {
         #expect(changed.kept.isEmpty && changed.pauseIfFailures == 0.1)
     }
 
+    @Test("Of a third start all stays as the last one had it, and not as the first")
+    func lastTerms() throws {
+        let file = try AudienceFile("user\nann")
+        defer { file.remove() }
+        let order = CampaignOrder(text: try AudienceFile.text("Hi"), topic: "bulk")
+        var campaign = Samples.campaign()
+        campaign.definition?.rate = 12
+        campaign.definition?.ramp = [1, 10]
+        campaign.progress?.rate = 16
+        campaign.progress?.ramp = [2, 20]
+        campaign.control?.pauseIfFailures = 0.9
+        let preview = CampaignPreview(order, try file.preview("Hi"), of: campaign)
+        #expect(preview.kept == ["--rate 16/s", "--ramp 2,20", "--pause-if-failures 90%"])
+        #expect(preview.rate == 16 && preview.ramp == [2, 20] && preview.pauseIfFailures == 0.9)
+    }
+
     @Test("A ramp that a later start has dropped does not come back")
     func droppedRamp() throws {
         let file = try AudienceFile("user\nann")
@@ -118,7 +134,7 @@ struct PreviewRefusalTests {
         campaign.definition?.ramp = [1, 10]
         let first = CampaignPreview(order, try file.preview("Hi"), of: campaign)
         #expect(first.ramp == [1, 10] && first.kept.contains("--ramp 1,10"))
-        campaign.progress?.isRampDropped = true
+        campaign.progress?.ramp = []
         let later = CampaignPreview(order, try file.preview("Hi"), of: campaign)
         #expect(later.ramp.isEmpty && !later.kept.contains { $0.hasPrefix("--ramp") })
     }

@@ -96,11 +96,32 @@ struct CampaignMachineTests {
         let second = bench.start()
         bench.pass(1_000, second)
         #expect(bench.audits == ["started", "continued over \(by)"])
-        #expect(bench.published == bench.audience && bench.campaign?.progress?.isRampDropped == true)
+        #expect(bench.published == bench.audience && bench.campaign?.progress?.ramp?.isEmpty == true)
         bench.audience += ["late", "later"]
         bench.order.ramp = nil
         bench.pass(1_000, bench.start())
-        #expect(bench.published == bench.audience && bench.campaign?.progress?.isRampDropped == true)
+        #expect(bench.published == bench.audience && bench.campaign?.progress?.ramp?.isEmpty == true)
+    }
+
+    @Test("Rate and ramp of the last start stay, and not those of the first")
+    func lastTerms() throws {
+        let bench = try Bench(10) { ($0.rate, $0.ramp) = (1_000, [4, 4]) }
+        bench.delivers = false
+        let first = bench.start()
+        bench.pass(1_000, first)
+        bench.stop(first)
+        bench.run(first)
+        #expect(bench.published.count == 4 && bench.campaign?.progress?.ramp == nil)
+        (bench.order.rate, bench.order.ramp) = (500, [5, 4])
+        let second = bench.start()
+        bench.pass(1_000, second)
+        bench.stop(second)
+        bench.run(second)
+        #expect(bench.published.count == 5)
+        (bench.order.rate, bench.order.ramp) = (nil, nil)
+        bench.pass(1_000, bench.start())
+        let progress = try #require(bench.campaign?.progress)
+        #expect(bench.published.count == 5 && progress.rate == 500 && progress.ramp == [5, 4])
     }
 
     @Test("A campaign that an older program began continues: its records need no marks of the audience")

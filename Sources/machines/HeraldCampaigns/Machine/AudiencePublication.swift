@@ -145,8 +145,7 @@ package struct AudiencePublication: PublicationWork {
     }
 
     var name: String { order.text.name }
-    /// Whether the first start's ramp does not hold any more; a start that names one has its own.
-    var isRampDropped: Bool { order.ramp.map(\.isEmpty) ?? former?.isRampDropped ?? false }
+    var terms: CampaignTerms { CampaignTerms(order, definition, former, control) }
     package var campaign: String? { name }
 
     /// Whether the campaign is paused or cancelled.
@@ -226,15 +225,14 @@ package struct AudiencePublication: PublicationWork {
     private func startControl(_ now: Moment) -> CampaignControl {
         CampaignControl(
             state: .running, at: now.wall, by: context.operatorName,
-            pauseIfFailures: order.pauseIfFailures ?? control?.pauseIfFailures)
+            pauseIfFailures: terms.pauseIfFailures)
     }
 
     /// Outcomes are counted: what it says when it begins.
     mutating func prepareOpening(isFirst: Bool, _ now: Moment) {
-        guard let definition else { return }
+        guard definition != nil else { return }
         pace = CampaignPace(
-            order, ramp: isRampDropped ? [] : order.ramp ?? definition.ramp ?? [], rate: order.rate ?? definition.rate,
-            published: progress.events, limit: (opening.control ?? control)?.pauseIfFailures,
+            order, terms, published: progress.events, limit: (opening.control ?? control)?.pauseIfFailures,
             from: progress.outcomes, mayAskWorkers: context.workerTrouble != nil)
         begunAt = begunAt ?? now.wall.milliseconds
         if isFirst { opening.audit = startEntry(isNew: opening.definition != nil, now: now) }

@@ -25,7 +25,7 @@ enum CampaignStartCommand: HeraldCommand {
             }
         },
         "Begin with this many, then this many more, waiting for the outcomes of each step; none drops the ramp that the "
-            + "campaign was started with.")
+            + "campaign has.")
     static let pauseShare = CommandOption.optional(
         "pause-if-failures", .percentage,
         "Pause if a larger share of the outcomes is bad, after 200 outcomes or a step of the ramp; workers check it "
@@ -59,7 +59,7 @@ enum CampaignStartCommand: HeraldCommand {
             + "over from it. People that are appended to the audience are added; once all "
             + "are published, --add-people takes a file of them alone. An audience that may lack some of the former one "
             + "is refused without --replace-audience, and the status says so for ever. "
-            + "Rate and ramp of the first start stay, and are named, unless others are given. It publishes at most 10000 "
+            + "Rate, ramp and --pause-if-failures of the last start stay, and are named, unless others are given. It publishes at most 10000 "
             + "notifications ahead of their outcomes, so that pause and cancel take effect at once.\n\n"
             + "Over 100 recipients you have to type the count; without a terminal it needs --yes, or exits with 4. "
             + "It exits with 0 if all are delivered, and with 3 if some are not, if it was interrupted or cancelled, "

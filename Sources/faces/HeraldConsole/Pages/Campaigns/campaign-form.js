@@ -354,7 +354,7 @@ function draw(answer, filled, result, app, state) {
   replace(result, h('section', { class: 'card', 'aria-labelledby': 'preview' }, heading,
     facts(expected(answer)),
     (answer.standing ?? []).map((sentence) => h('p', {}, prose(`${sentence}.`))),
-    found.kept && h('p', { class: 'badge warn' }, `${inForm(found.kept.join(' and '))} of the first start ${found.kept.length === 1 ? 'stays' : 'stay'}.`),
+    found.kept && h('p', { class: 'badge warn' }, `${inForm(found.kept.join(' and '))} of the last start ${found.kept.length === 1 ? 'stays' : 'stay'}.`),
     found.samples ? messages(found) : unseen(answer),
     found.invalid > 0 && table({
       caption: 'The first invalid lines', columns: [{ title: 'Row' }, { title: 'Why' }],
