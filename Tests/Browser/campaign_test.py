@@ -194,6 +194,7 @@ class CampaignTest(ConsoleTest):
         self.browser.wait_for_text("Save the report")
         self.browser.wait_for_text("All 2 people who were published were reached")
         self.browser.press("Save who was not reached")
+        self.browser.press("Save what was not delivered")
         self.browser.press("Save all results")
         self.browser.press("The same on a command line")
         self.browser.wait_for_text("the audience of a new campaign")
@@ -201,7 +202,7 @@ class CampaignTest(ConsoleTest):
         self.assert_accessible()
         self.browser.press("Audit")
         self.browser.wait(
-            lambda: len(re.findall(r"campaign\.reveal\s+spring", self.browser.text())) == 2,
+            lambda: len(re.findall(r"campaign\.reveal\s+spring", self.browser.text())) == 3,
             "the audit does not have who took the lists")
 
     def test_tab_is_closed(self):

@@ -240,6 +240,8 @@ struct ConsoleCampaignTests {
             #expect(name.hasPrefix("attachment; filename=\"spring.not-reached.20"), "\(name)")
             let results = try await console.post("\(lists)/results")
             #expect(results.text.contains(",ann,apns,delivered,") && results.text.contains(",ben,apns,dead-lettered,"))
+            let missed = try await console.post("\(lists)/not-delivered")
+            #expect(missed.text.contains("\nben,failed,apns,rejected,400,") && !missed.text.contains("ann"))
             #expect(try await console.post("\(lists)/others").status == 404)
 
             let audience = try await upload("name;user\nAnn;ann\nBen;ben\nBen;ben\nEve;eve\n", to: console)
@@ -265,7 +267,9 @@ struct ConsoleCampaignTests {
                     && named.text.contains("\nBen;ben;failed;apns;")
                     && named.text.contains("\nEve;eve;never published;apns;"), "\(named.text)")
             let taken = entries(try await console.get(audit)).compactMap { $0["options"] as? [String: String] }
-            #expect(taken.compactMap { $0.keys.first } == ["not-reached", "csv", "not-reached"], "\(taken)")
+            #expect(
+                taken.compactMap { $0.keys.first } == ["not-reached", "not-delivered", "csv", "not-reached"], "\(taken)"
+            )
         }
     }
 

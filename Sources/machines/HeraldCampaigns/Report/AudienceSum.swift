@@ -6,6 +6,8 @@ package struct AudienceSum: Sendable, Equatable {
     package internal(set) var unreached = 0
     package internal(set) var repeats = 0
     package internal(set) var invalid = 0
+    /// Of these, those in the list.
+    package internal(set) var listedInvalid = 0
     package internal(set) var emptyLines = 0
     /// People of the list who are not in the audience.
     package internal(set) var outside = 0
@@ -36,6 +38,10 @@ package struct AudienceSum: Sendable, Equatable {
             reachedOutside == 0
             ? ""
             : " \(number(reachedOutside)) \(reachedOutside == 1 ? "person was reached who is" : "people were reached who are") not in this file."
-        return people + (rest.isEmpty ? "." : "; \(rest.joined(separator: ", ")).") + reachedOthers + others
+        let listed =
+            listedInvalid == 0
+            ? ""
+            : " \(CampaignWords.counted(listedInvalid, "invalid line")) \(listedInvalid == 1 ? "is" : "are") in the list, too, to be mended."
+        return people + (rest.isEmpty ? "." : "; \(rest.joined(separator: ", ")).") + listed + reachedOthers + others
     }
 }

@@ -17,6 +17,9 @@ package struct People: Sendable {
         return former
     }
 
+    /// The marks of a user; none of one who is not there.
+    func marks(of user: String) -> RecipientSet.Marks { set.marks(of: Self.id(user)) }
+
     /// How many there are.
     var count: Int { self.set.count }
 

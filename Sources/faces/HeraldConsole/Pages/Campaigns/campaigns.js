@@ -463,8 +463,8 @@ function made(answer, name, place, app) {
   }, label);
   return [
     h('p', { class: 'toolbar' }, h('a', { class: 'button', href: `${place}/page`, download: `${name}.html` }, 'Save the report'),
-      app.isOperator && [button('not-reached', 'Save who was not reached'), button('results', 'Save all results')]), problem,
-    app.isOperator && h('p', { class: 'muted' }, 'The two lists are CSV and name people: who takes one is in the audit.',
+      app.isOperator && [button('not-reached', 'Save who was not reached'), button('not-delivered', 'Save what was not delivered'), button('results', 'Save all results')]), problem,
+    app.isOperator && h('p', { class: 'muted' }, 'The lists are CSV and name people: who takes one is in the audit. What was not delivered has a line for each push service, of people who were reached on another one, too.',
       answer.tooLarge.length > 0 && ' A list above 1 GiB is left to the command.'),
     table({
       caption: `${persons(people.notReached)} not reached on any push service; ${count(people.reached)} reached`,
@@ -473,7 +473,7 @@ function made(answer, name, place, app) {
     people.audience && h('p', {}, people.audience),
     listNotes(answer).map((note) => h('p', { class: 'badge warn' }, note)),
     h('details', { id: 'report-commands' }, h('summary', {}, 'The same on a command line'), command(answer.command),
-      h('p', {}, 'Who was not reached, with the columns of the campaign’s audience (its file for AUDIENCE), so that the list can be the audience of a new campaign:'),
+      h('p', {}, 'What was not delivered and who was not reached, with the columns of the campaign’s audience (its file for AUDIENCE), so that a list can be the audience of a new campaign:'),
       command(answer.unreached)),
   ];
 }
