@@ -37,7 +37,7 @@ struct CampaignPeopleTests {
             #expect(isListed(1, "failed,apns,rejected,400"), "\(list.output)")
             // Cancelled as soon as a worker has taken it from its retry topic, and open before.
             #expect(isListed(2, "no outcome yet") || isListed(2, "cancelled,apns"), "\(list.output)")
-            #expect(rows.count { $0.hasSuffix(",never published,apns,,,,") } == 20)
+            #expect(rows.count { $0.hasSuffix(",never published,apns,,,,,") } == 20)
             #expect(list.output.contains("8 people were reached; 22 who were not are in the list."), "\(list.output)")
             #expect(list.output.contains("has 30 lines: 8 people were reached, 22 were not."), "\(list.output)")
             let left = fixture.directory.appending(path: "left.csv")

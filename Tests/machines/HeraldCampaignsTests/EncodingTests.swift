@@ -149,6 +149,7 @@ struct EncodingTests {
         let words = failure { _ = try form.continuing(former("WINDOWS-1252"), replacesAudience: false) }
         #expect(words.contains("read as WINDOWS-1252") && words.contains("--replace-audience"), "\(words)")
         #expect(try form.continuing(former("WINDOWS-1252"), replacesAudience: true) == form)
+        #expect(try form.continuing(former("WINDOWS-1252"), replacesAudience: false, addsPeople: true) == form)
         #expect(try AudienceForm().continuing(former("WINDOWS-1252"), replacesAudience: true) == AudienceForm())
         #expect(try form.continuing(former("macintosh"), replacesAudience: false) == form)
         #expect(try form.continuing(former(nil), replacesAudience: false) == form)

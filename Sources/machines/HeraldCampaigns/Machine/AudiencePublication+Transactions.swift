@@ -129,7 +129,7 @@ extension AudiencePublication {
             strangers: progress.events > progress.published ? progress.events - progress.published : nil,
             replacements: replacements.isEmpty ? nil : replacements, published: progress.events + count,
             repeats: audience.repeats, invalid: audience.invalid, emptyLines: audience.emptyLines,
-            rate: order.rate ?? definition?.rate, isRampDropped: isRampDropped ? true : nil,
+            rate: terms.rate, ramp: terms.ramp == definition?.ramp ?? [] ? nil : terms.ramp,
             rampWait: isAtEnd || isHeld ? nil : pace?.rampWait(now),
             end: end?.name(.recipients),
             endedBy: end == .interrupted ? stoppedBy : nil,

@@ -31,18 +31,17 @@ struct CampaignPace: Sendable {
     /// The pace of a campaign of which so many events are published.
     ///
     /// - Parameters:
-    ///   - ramp: the sizes of its steps; empty for none.
-    ///   - rate: recipients a second at most; `nil` for no bound.
+    ///   - terms: its ramp and its rate.
     ///   - limit: the share of failures that is allowed; `nil` allows all.
     ///   - outcomes: those that came before: an operator has seen them, and goes on.
     init(
-        _ order: CampaignOrder, ramp: [Int], rate: Double?, published: Int, limit: Double?,
+        _ order: CampaignOrder, _ terms: CampaignTerms, published: Int, limit: Double?,
         from outcomes: OutcomeCount, mayAskWorkers: Bool
     ) {
         pushServices = order.text.pushServices
         admission = PublishAdmission(
             outcomesPerEvent: pushServices.count, batchLimit: RecipientBatch.recipientLimit,
-            rate: rate, ramp: Ramp(steps: ramp),
+            rate: terms.rate, ramp: Ramp(steps: terms.ramp),
             published: published, boundsPile: true)
         self.limit = FailureLimit(share: limit, meaningfulCount: CampaignControl.outcomesToJudge)
         silence = OutcomeSilence(mayAskWorkers: mayAskWorkers)

@@ -36,7 +36,7 @@ struct CampaignStartOutput {
         if let words = preview.classWords { lines.append("  \(words)") }
         if !preview.kept.isEmpty {
             lines.append(
-                "  \(preview.kept.joined(separator: " and ")) of its first start \(preview.kept.count == 1 ? "stays" : "stay")"
+                "  \(preview.kept.joined(separator: " and ")) of its last start \(preview.kept.count == 1 ? "stays" : "stay")"
                     + (preview.ramp.isEmpty ? "" : "; --ramp none drops the ramp"))
         }
         lines.append("  takes \(preview.duration)\(preview.rate == nil ? "; --rate bounds it" : "")")

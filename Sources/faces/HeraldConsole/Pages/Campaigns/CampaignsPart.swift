@@ -128,7 +128,7 @@ final class CampaignsPart: ConsolePart {
             throw Refused("this list is too large for a download; the command has no bound", status: 409)
         }
         let now = SystemClock.wall().text
-        let ending = list == .notReached ? made.unreachedEnding : "csv"
+        let ending = list == .results ? "csv" : made.audienceEnding
         let fileName = "\(name).\(list.rawValue).\(now.prefix(10)).\(ending)"
         try service.signed(by: request.viewer).recordReveal(name, options: [list.option: fileName], at: now)
         return try .file(

@@ -24,17 +24,19 @@ export function dropAll(state) {
   state.uploaded = null;
 }
 
-export async function showForm(main, name, app) {
+/** The form of a new campaign, or of one that goes on; `adds` people to one that is fully published. */
+export async function showForm(main, name, app, adds) {
   const choices = await get('/api/drafts');
   // The form's objects at the server: the file (another message needs no other upload) and its preview. Objects left
   // behind are discarded there at once; every edit voids the preview.
-  const state = { isLeft: false, edits: 0, uploaded: null, draft: null, verdict: null };
+  const state = { isLeft: false, edits: 0, uploaded: null, draft: null, verdict: null, adds };
   const result = h('div', {});
   const onHide = () => dropAll(state);
   addEventListener('pagehide', onHide);
   const end = onNews('verdict', (verdict) => { state.verdict = verdict; });
-  replace(main, h('h1', {}, name ? `Campaign ${name} goes on` : 'New campaign'),
-    name && h('p', {}, 'Choose the same audience. Who was notified is not notified again; texts, push services and topic stay as they are if you leave them empty.'),
+  replace(main, h('h1', {}, adds ? `Add people to campaign ${name}` : name ? `Campaign ${name} goes on` : 'New campaign'),
+    name && h('p', {}, adds ? 'Choose a file of the new people: alone, such as the mended invalid lines, or among those that it had. ' : 'Choose the same audience. ',
+      'Who was notified is not notified again; texts, push services and topic stay as they are if you leave them empty.'),
     form(name, choices, result, app, state), result);
   return () => {
     state.isLeft = true;
@@ -98,7 +100,7 @@ function form(name, choices, result, app, state) {
     field('pauseIfFailures', 'Pause if more fail than', { placeholder: '5%' }, `After 200 outcomes, or a step.${name ? ' Empty: as it was.' : ''}`),
     field('expiresIn', 'Notify nobody after', { placeholder: '6h' }, 'Hours or days after the first start.')),
   // To be said each time.
-  check('replaceAudience', replacing, { 'data-confirms': '' }),
+  !state.adds && check('replaceAudience', replacing, { 'data-confirms': '' }),
   h('p', { class: 'toolbar' }, submit, h('a', { class: 'button', href: '/campaigns' }, 'Back')));
   const { files, forget } = keepTyped(built, app.viewer);
   state.forget = forget;
@@ -208,7 +210,7 @@ const replacing = 'Another audience takes the place of the one that this campaig
 /** The command's options in a text, as the form names them. */
 export function inForm(text) {
   const names = {
-    '--ramp none': 'none under “Begin with”', 'leave out --encoding': 'leave “Encoding” empty', '--encoding': '“Encoding”', '--pause-if-failures': '“Pause if more fail than”', 'add --replace-audience': `tick “${replacing}”`, '--max-invalid': '“Allow invalid lines up to”', '--user-column': '“Column with the users”', '--rate': '“Recipients a second”', '--ramp': '“Begin with”',
+    '--ramp none': 'none under “Begin with”', 'leave out --encoding': 'leave “Encoding” empty', '--encoding': '“Encoding”', '--pause-if-failures': '“Pause if more fail than”', 'or alone, with --add-people, once all are published': 'or alone, with “Add people” on its page, once all are published', 'add --replace-audience, which its status then says for ever': `tick “${replacing}”`, 'add --replace-audience': `tick “${replacing}”`, '--max-invalid': '“Allow invalid lines up to”', '--user-column': '“Column with the users”', '--rate': '“Recipients a second”', '--ramp': '“Begin with”',
   };
   return Object.entries(names).reduce((said, [option, name]) => said.replaceAll(option, name), text)
     .replace(/resume it first with: herald campaign resume \S+; then start it again/, 'preview it again, and it is resumed with the start');
@@ -219,12 +221,13 @@ function voided() {
 }
 
 /** The current content of the form. */
-function asked(filled, upload) {
+function asked(filled, upload, { adds }) {
   const value = (id) => filled.querySelector(`#${id}`).value.trim() || undefined;
   const services = [...filled.querySelectorAll('[name=pns]:checked')].map((box) => box.value);
   const fields = { upload, name: value('name'), message: filled.querySelector('#message').value || undefined, content: contentOf(value), pns: services };
   for (const id of ['topic', 'rate', 'ramp', 'pauseIfFailures', 'expiresIn', 'userColumn', 'encoding', 'delimiter', 'maxInvalid']) fields[id] = value(id);
-  if (filled.querySelector('#replaceAudience').checked) fields.replaceAudience = true;
+  if (adds) fields.addPeople = true;
+  else if (filled.querySelector('#replaceAudience').checked) fields.replaceAudience = true;
   return fields;
 }
 
@@ -249,7 +252,7 @@ export async function withUpload(file, result, state, request) {
 async function preview(filled, result, app, state) {
   const { edits } = state;
   const file = filled.querySelector('#audience').files[0];
-  let answer = await withUpload(file, result, state, (upload) => post('/api/drafts', asked(filled, upload)));
+  let answer = await withUpload(file, result, state, (upload) => post('/api/drafts', asked(filled, upload, state)));
   if (!answer) return;
   state.draft = answer.draft;
   if (state.isLeft) {
@@ -351,7 +354,7 @@ function draw(answer, filled, result, app, state) {
   replace(result, h('section', { class: 'card', 'aria-labelledby': 'preview' }, heading,
     facts(expected(answer)),
     (answer.standing ?? []).map((sentence) => h('p', {}, prose(`${sentence}.`))),
-    found.kept && h('p', { class: 'badge warn' }, `${inForm(found.kept.join(' and '))} of the first start ${found.kept.length === 1 ? 'stays' : 'stay'}.`),
+    found.kept && h('p', { class: 'badge warn' }, `${inForm(found.kept.join(' and '))} of the last start ${found.kept.length === 1 ? 'stays' : 'stay'}.`),
     found.samples ? messages(found) : unseen(answer),
     found.invalid > 0 && table({
       caption: 'The first invalid lines', columns: [{ title: 'Row' }, { title: 'Why' }],
@@ -423,7 +426,7 @@ function startButton(answer, filled, result, app, state) {
       if (!isSure) return;
       try {
         const begun = await post(`/api/drafts/${answer.draft}/start`, {
-          typed: answer.typed, hash: answer.hash, leavesOut: found.invalid > 0, resumes: found.isPaused, form: asked(filled, state.uploaded?.key ?? ''),
+          typed: answer.typed, hash: answer.hash, leavesOut: found.invalid > 0, resumes: found.isPaused, form: asked(filled, state.uploaded?.key ?? '', state),
         });
         [state.uploaded, state.draft] = [null, null];
         state.forget();

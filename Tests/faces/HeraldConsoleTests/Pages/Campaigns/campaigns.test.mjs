@@ -3,7 +3,7 @@ import test from 'node:test';
 import { moment, count as number } from '#console/Frame/lib/format.js';
 import { columnHint, columnsOf, contentOf, dataOf, expected, firstMessages, inForm, noText, question, unseenParts } from '#console/Pages/Campaigns/campaign-form.js';
 import { contentFacts } from '#console/Frame/lib/vocabulary.js';
-import { added, atWork, causes, listNotes, ofCampaign, ordered, pace, parts, replaced, serviceRows, startAgain, waits, waitWords } from '#console/Pages/Campaigns/campaigns.js';
+import { added, atWork, causes, listNotes, ofCampaign, ordered, pace, parts, replaced, serviceRows, startAgain, startPlace, waits, waitWords } from '#console/Pages/Campaigns/campaigns.js';
 import { missing, shown } from '#console/Pages/Campaigns/phones.js';
 import { concerning } from '#console/Pages/Campaigns/trouble.js';
 import { sent, table } from '../../Frame/table.mjs';
@@ -67,6 +67,10 @@ table('A finding of the verdict concerns a campaign whose open notifications wai
 table('Another start of a campaign has a name', startAgain, [
   [{ state: 'running', published: 3, publisher: { alive: true } }, 'Take it over'], [{ state: 'stopped', published: 3, publisher: { alive: false } }, 'Start it again'],
   [{ state: 'finished', published: 3, publishedAll: true }, 'Add people'], [{ state: 'cancelled', published: 3 }, null], [{ state: 'running' }, null],
+]);
+
+table('People are added in a form of their own', startPlace, [
+  [{ name: 'a b', publishedAll: true }, '/campaigns?new=a+b&add=people'], [{ name: 'spring' }, '/campaigns?new=spring'],
 ]);
 
 table('A file that is no text is known when it is chosen', (text) => noText(Uint8Array.from(text, (character) => character.charCodeAt(0))), [
@@ -162,6 +166,8 @@ table('A refusal names the fields of the form', inForm, [
   ['a start with --ramp none goes on without them', 'a start with none under “Begin with” goes on without them'],
   ['campaign alt is paused (x); resume it first with: herald campaign resume alt; then start it again', 'campaign alt is paused (x); preview it again, and it is resumed with the start'],
   ['as MACINTOSH; leave out --encoding, or add --replace-audience', 'as MACINTOSH; leave “Encoding” empty, or tick “Another audience takes the place of the one that this campaign had, which its page says for ever”'],
+  ['or add --replace-audience, which its status then says for ever', 'or tick “Another audience takes the place of the one that this campaign had, which its page says for ever”'],
+  ['(people may be added at its end; or alone, with --add-people, once all are published)', '(people may be added at its end; or alone, with “Add people” on its page, once all are published)'],
   ['allow more with --max-invalid', 'allow more with “Allow invalid lines up to”'], ['--rate 100/s', '“Recipients a second” 100/s'],
 ]);
 
