@@ -10,7 +10,7 @@ import { pause, settled } from '../../Frame/lib/live.js';
 import { go } from '../../Frame/lib/place.js';
 import { contentFacts, contentTitles } from '../../Frame/lib/vocabulary.js';
 import { phones } from './phones.js';
-import { concerning } from './trouble.js';
+import { concerning, doubtful } from './trouble.js';
 
 function dropDraft(state) {
   if (state.draft) leave(`/api/drafts/${state.draft}/discard`);
@@ -406,7 +406,7 @@ export function question({ toNotify: left, invalid, pns, isPaused, publisher }, 
   const resumed = isPaused ? `It is paused: this resumes it first, and what waits is sent. ${publisher ? 'It takes over from the publisher that waits. ' : ''}` : '';
   if (left === 0) return { title: 'Everybody is published. Go on with what the form says?', confirm: 'Go on', body: `${resumed}Nobody is notified again. A new limit of failures holds from now on.` };
   const trouble = concerning(verdict, { pns, open: left });
-  const wait = trouble ? `Now they would wait${trouble.services ? ` on ${trouble.services.join(' and ')}` : ''}, because the verdict says: ${trouble.headline}. ` : '';
+  const wait = trouble ? `Now they would wait${trouble.services ? ` on ${trouble.services.join(' and ')}` : ''}, because the verdict says: ${trouble.headline}. ` : doubtful(verdict) ? `The verdict says: ${doubtful(verdict).headline}. ` : '';
   const lines = invalid === 1 ? 'this invalid line' : `these ${count(invalid)} invalid lines`;
   return {
     title: invalid > 0 ? `Leave ${lines} out and notify the other ${left === 1 ? 'one' : count(left)}?` : `Notify ${count(left)} ${left === 1 ? 'recipient' : 'recipients'}?`,

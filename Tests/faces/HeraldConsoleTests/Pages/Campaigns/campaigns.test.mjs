@@ -205,6 +205,7 @@ table('The question before a start has its numbers, and asks for no 0', (preview
 
 table('The question before a start says what the notifications would wait for', (preview, verdict) => question({ invalid: 0, toNotify: 2, ...preview }, verdict).body.split('. ')[0], [
   [{ pns: ['apns'] }, gcm, '2 notifications go to apns'], [{ pns: ['apns', 'gcm'] }, gcm, 'Now they would wait on gcm, because the verdict says: gcm delivers nothing'],
+  [{ pns: ['apns'] }, { state: 'warn', key: 'outage-breaker', headline: 'The outage may be over' }, 'The verdict says: The outage may be over'],
 ]);
 
 table('The question before a start of a paused campaign says that it resumes it', (preview) => question({ pns: ['apns'], invalid: 0, isPaused: true, ...preview }).body.split(':')[0], [
