@@ -276,7 +276,7 @@ struct AudienceChangeTests {
         #expect(try change(from: Self.former, to: users, published: 3) == .replaced)
     }
 
-    @Test("People are added in a file of their own when they are said to be, and nobody of the former one is left")
+    @Test("People alone are added when they are said to be, and nobody of the former audience is left")
     func added() throws {
         let users = ["dora", "eve"]
         func added(isComplete: Bool, _ users: [String]) throws -> AudienceChange {
