@@ -648,6 +648,24 @@ MUTANTS = [
         scenario="isAtomic=true calm invalidEvents=1000000 events=600 burst=40 maxInFlight=200",
     ),
     Mutant(
+        "retries go to a topic that refuses them",
+        "TopicRefusals.swift",
+        "        hasAvoided && isAvoided(delay, now: now) ? other(than: delay, now: now) : nil\n",
+        "        nil\n",
+    ),
+    Mutant(
+        "a delay's topic that refuses records is tried again and again at once",
+        "TopicRefusals.swift",
+        "        rows[topic].avoidedUntil = now.advanced(by: rows[topic].avoidance)\n",
+        "        rows[topic].avoidedUntil = now.advanced(by: .milliseconds(10))\n",
+    ),
+    Mutant(
+        "one delay's topic that takes nothing holds all calls",
+        "TopicRefusals.swift",
+        "rows[topic].isOut && (topic < Self.firstDelay || rows[Self.firstDelay...].allSatisfy(\\.isOut))",
+        "rows[topic].isOut",
+    ),
+    Mutant(
         "a transaction that failed comes again as it was",
         "TransactionRoom.swift",
         "if events > 0, !isExplained { count = max(1, events / 2) }",

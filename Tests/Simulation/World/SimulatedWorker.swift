@@ -101,6 +101,8 @@ final class SimulatedWorker {
     var apart: [RecordName: Int] = [:]
     /// Events with a record that was known to be too large.
     var unfit: Set<RecordName> = []
+    /// Events with a refused retry, which goes to another topic.
+    var detoured: Set<RecordName> = []
     /// The number of times that each was refused together with others.
     var refusedTogether: [RecordName: Int] = [:]
     /// Its engine has found that a topic takes nothing; the moment of its last call since then.
@@ -385,6 +387,7 @@ final class SimulatedWorker {
         callsOut = [:]
         unrecordedSince = [:]
         apart = [:]
+        detoured = []
         unfit = []
         refusedTogether = [:]
         heldCall = nil
