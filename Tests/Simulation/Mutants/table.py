@@ -1052,6 +1052,13 @@ MUTANTS = [
         scenario="serviceRefusals=3",
     ),
     Mutant(
+        "what is known of an event waits for the hold of another push service",
+        "Engine+Holds.swift",
+        "        events[slot].wasCalled && events[slot].open != events[slot].event.pushServices\n",
+        "        false\n",
+        scenario="serviceRefusals=3",
+    ),
+    Mutant(
         "a hold's probe without an answer counts",
         "ServiceHold.swift",
         "default: reason.explains(result, status: status, isProbe: isProbe)",

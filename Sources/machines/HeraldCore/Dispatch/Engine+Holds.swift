@@ -78,11 +78,13 @@ extension Engine {
     /// Has a call wait in a delay topic for the end of its push service's hold; false when it waits in memory, as a
     /// candidate for a probe.
     ///
+    /// An event of which another call has its outcome waits in no memory: that outcome is to be recorded soon.
+    ///
     /// - Parameter isProbe: whether it was a probe: then another call is the next.
     mutating func waitsForHold(_ slot: Int32, _ service: Int, isProbe: Bool = false, now: Moment) -> Bool {
         guard health.holds.held.contains(service), !health.isInOutage, case .assigned = membership else { return false }
         health.holds[service]?.wantedAt = now.monotonic
-        if !isProbe {
+        if !isProbe, !hasOutcomeBeside(slot) {
             if let sender = health.holds[service]?.sender, sender != senderHash(of: slot) {
                 // One sender's events are no evidence about others'.
                 health.holds[service]?.pace.soon(now: now.monotonic)
@@ -99,13 +101,30 @@ extension Engine {
         decide(slot, service, suspension(since: hold.since, atLeast: shortest, .held, now: now), now: now)
     }
 
+    /// Moves what waits for a hold away from an outcome that its event has.
+    mutating func deferBesideOutcome(_ slot: Int32, now: Moment) {
+        guard events[slot].phase == .active, !health.isInOutage, case .assigned = membership, hasOutcomeBeside(slot)
+        else { return }
+        for service in events[slot].open where health.holds.held.contains(service) {
+            let token = events.token(slot, service)
+            guard isWanted(token) else { continue }
+            dispatcher.queue.remove(token, ofClass: callClass(of: slot))
+            deferHeld(slot, service, now: now)
+        }
+    }
+
+    /// Whether a call of the event has an outcome, which a kill would have repeated.
+    private func hasOutcomeBeside(_ slot: Int32) -> Bool {
+        events[slot].wasCalled && events[slot].open != events[slot].event.pushServices
+    }
+
     /// Moves calls of held push services that have waited for too long in memory, and hold up their users' events.
     mutating func deferHeldCalls(since limit: MonotonicTime, now: Moment) {
         guard !health.holds.held.isEmpty, !health.isInOutage else { return }
         endHolds(where: { $0.wantedAt <= now.monotonic.advanced(by: -ServiceHold.lapsesAfter) }, now: now)
         for service in health.holds.held {
             for token in dispatcher.queue.removeAll(toService: service) where isWanted(token) {
-                if events[token.slot.index].activeSince <= limit {
+                if events[token.slot.index].activeSince <= limit || hasOutcomeBeside(token.slot.index) {
                     deferHeld(token.slot.index, service, now: now)
                 } else {
                     dispatcher.queue.append(token, toClass: callClass(of: token.slot.index))

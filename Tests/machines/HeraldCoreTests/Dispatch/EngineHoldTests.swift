@@ -105,6 +105,25 @@ struct EngineHoldTests {
         #expect(harness.engine.holds.first?.interval == .seconds(30))
     }
 
+    @Test("an event's known outcome is recorded at once: only events without one wait in memory as probes")
+    func outcomeBeside() {
+        seconds(20, 403)
+        #expect(harness.engine.holds.first?.interval ?? .zero >= .seconds(8))
+        harness.acknowledgeAll()
+        harness.pass(.seconds(1))
+        answerAll(403)
+        harness.acknowledgeAll()
+        for number in 0..<10 { harness.event("both-\(number)", "apns,wns") }
+        answerAll(403)
+        #expect(count("result apns delivered") == 10)
+        #expect(count("retry") == 10, "\(harness.summaries)")
+        // One without an outcome waits in memory: it is the next probe.
+        harness.acknowledgeAll()
+        let before = harness.engine.load.events
+        harness.event("alone", "wns")
+        #expect(harness.engine.load.events == min(before + 1, ServiceHold.candidates))
+    }
+
     @Test("does not begin for a few users, however often they are refused")
     func fewUsers() {
         for second in 0..<30 {
