@@ -13,7 +13,9 @@ extension Engine {
         guard case .assigned = membership, !configuration.retry.delays.isEmpty, !health.isInOutage,
             !health.holds.held.contains(service)
         else { return false }
-        let hold = ServiceHold(service: service, reason: reason, status: status, sender: sender, now: now)
+        let hold = ServiceHold(
+            service: service, reason: reason, status: status, sender: sender,
+            since: health.holds.began(service, now: now.monotonic), now: now)
         health.holds[service] = hold
         dispatcher.gate.closed = health.holds.held
         actions.append(.notice(.holdBegan(hold)))

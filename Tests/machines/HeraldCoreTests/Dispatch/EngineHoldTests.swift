@@ -124,6 +124,28 @@ struct EngineHoldTests {
         #expect(harness.engine.load.events == min(before + 1, ServiceHold.candidates))
     }
 
+    @Test("keeps its beginning when partitions change hands, and probes from 1 s on again; not when it was over")
+    func since() throws {
+        seconds(30, 403)
+        let since = try #require(harness.engine.holds.first?.since)
+        harness.revoke()
+        harness.acknowledgeAll()
+        harness.pass(.seconds(11))
+        harness.reassign()
+        #expect(harness.engine.holds.isEmpty)
+        seconds(10, 403, from: 30)
+        let hold = try #require(harness.engine.holds.first)
+        #expect(hold.since == since && hold.interval <= .seconds(8))
+
+        harness.revoke()
+        harness.acknowledgeAll()
+        harness.pass(.seconds(11))
+        harness.reassign()
+        seconds(1, 200, from: 40)
+        seconds(10, 403, from: 41)
+        #expect(try #require(harness.engine.holds.first).since > since)
+    }
+
     @Test("does not begin for a few users, however often they are refused")
     func fewUsers() {
         for second in 0..<30 {
