@@ -99,8 +99,17 @@ extension Engine {
     }
 
     private mutating func deferHeld(_ slot: Int32, _ service: Int, now: Moment) {
-        guard let hold = health.holds[service], let shortest = configuration.retry.delays.first else { return }
-        decide(slot, service, suspension(since: hold.since, atLeast: shortest, .held, now: now), now: now)
+        guard let hold = health.holds[service] else { return }
+        decide(slot, service, waitForHold(since: hold.since, now: now), now: now)
+    }
+
+    /// A wait of one delay, for about as long as the hold has lasted, or twice that up to the slowest probe's pause.
+    ///
+    /// The rest of another wait would be written again and again, by the shortest delay.
+    func waitForHold(since: WallTime, now: Moment) -> ServiceState.Verdict {
+        let age = min(now.wall.time(since: since), Self.longestSuspension)
+        let delay = configuration.retry.hop(for: max(age, min(age * 2, Outage.slowestProbeDelay))) ?? 0
+        return .retry(delay: delay, due: now.wall.advanced(by: configuration.retry.delays[delay]), reason: .held)
     }
 
     /// Moves what waits for a hold away from an outcome that its event has.

@@ -1,4 +1,5 @@
 import HeraldEvents
+import HeraldKernel
 import HeraldTime
 import Testing
 
@@ -144,6 +145,28 @@ struct EngineHoldTests {
         seconds(1, 200, from: 40)
         seconds(10, 403, from: 41)
         #expect(try #require(harness.engine.holds.first).since > since)
+    }
+
+    @Test("writes what it holds once for each wait: 800 events are 67 records a second at first, 7 in the end")
+    func records() throws {
+        let delays: [Milliseconds] = [.seconds(5), .seconds(30), .minutes(2)]
+        let harness = EngineHarness { $0.retry = RetryPolicy(delays: delays) }
+        let begun = WallTime(milliseconds: 1_000_000_000)
+        var moments: [Milliseconds] = []
+        var age = Milliseconds.zero
+        while age < .minutes(10) {
+            moments.append(age)
+            let now = Moment(monotonic: MonotonicTime(nanoseconds: 0), wall: begun.advanced(by: age))
+            guard case .retry(let delay, let due, _) = harness.engine.waitForHold(since: begun, now: now) else {
+                return
+            }
+            let wait = due.time(since: now.wall)
+            #expect(wait == delays[delay], "it is over with one record")
+            #expect(wait <= max(age, .seconds(30)), "a repair is seen as soon as the hold was old, or within 30 s")
+            age = age + wait
+        }
+        #expect(moments.count { $0 < .minutes(1) } * 800 / 60 == 66)
+        #expect(moments.count { $0 >= .minutes(6) } * 800 / 240 == 6)
     }
 
     @Test("does not begin for a few users, however often they are refused")
