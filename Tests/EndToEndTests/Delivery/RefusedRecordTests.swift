@@ -103,7 +103,7 @@ struct RefusedRecordTests {
         }
     }
 
-    @Test("A delay topic that takes no batch stops no calls: retries go by way of another one, and readiness says so")
+    @Test("A delay topic that takes no batch stops no calls: retries go by way of another one")
     func refusingDelay() async throws {
         var plan = Fixture.Plan()
         plan.settings = ["retry.immediate": "0"]

@@ -500,8 +500,8 @@ MUTANTS = [
     Mutant(
         "a record is written twice",
         "Engine+Production.swift",
-        "            emit(production: index)\n            next = ",
-        "            emit(production: index)\n            emit(production: index)\n            next = ",
+        "            emit(production: index, now: now)\n            next = ",
+        "            emit(production: index, now: now)\n            emit(production: index, now: now)\n            next = ",
     ),
     Mutant(
         "a commit does not wait for the producer to take every record",
@@ -643,7 +643,7 @@ MUTANTS = [
     Mutant(
         "calls go on while a topic takes nothing",
         "TopicRefusals.swift",
-        "    var nextCall: MonotonicTime { isOut ? nextCallAt : .distantPast }",
+        "    var nextCall: MonotonicTime { holdsCalls ? nextCallAt : .distantPast }",
         "    var nextCall: MonotonicTime { .distantPast }",
         scenario="isAtomic=true calm invalidEvents=1000000 events=600 burst=40 maxInFlight=200",
     ),
