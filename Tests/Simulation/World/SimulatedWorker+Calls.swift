@@ -162,6 +162,7 @@ extension SimulatedWorker {
             let isCurrent = lane.engine.slot(token.slot.index).generation == token.slot.generation
             note(token, result)
             if isCurrent { noteCapped(token, result) }
+            if isCurrent, result.status == 200 { answered.insert(token.slot) }
             var call = EndedCall(judged(result, by: statuses), at: now.monotonic)
             body(token, &call)
             if let hold, result.status == 200,

@@ -88,7 +88,7 @@ extension Lane {
         report.waiting = waiting
         (report.cappedUsers, report.capBytes) = engine.capsSize
         report.refusal = topicRefusal ?? refusal
-        report.refusedRecords = refusedRecords
+        report.refusedRecords = refusedRecords(now: now)
         report.groupObstacle = groupObstacle
         report.commitTrouble = commitTrouble
         outcomesWaitSince = engine.hasOutcomesToRecord ? outcomesWaitSince ?? now.monotonic : nil
@@ -113,13 +113,24 @@ extension Lane {
         return places
     }
 
-    private var refusedRecords: [LaneReport.RefusedRecords] {
+    private func refusedRecords(now: MonotonicTime) -> [LaneReport.RefusedRecords] {
         guard engine.refusingTopic == nil else { return [] }
-        return engine.refusedEvents.sorted { $0.key < $1.key }.compactMap { topic, events in
-            recordRefusals[topic].map {
-                .init(topic: topic, events: events, since: $0.since, text: $0.text, remedy: $0.remedy)
+        let detours = engine.detours(now: now)
+        var refused = engine.refusedEvents.filter { entry in !detours.contains { $0.topic == entry.key } }
+            .sorted { $0.key < $1.key }.compactMap { topic, events in
+                recordRefusals[topic].map {
+                    LaneReport.RefusedRecords(
+                        topic: topic, events: events, since: $0.since, text: $0.text, remedy: $0.remedy)
+                }
             }
+        for detour in detours where detour.retries > 0 {
+            guard let refusal = recordRefusals[detour.topic] else { continue }
+            refused.append(
+                .init(
+                    topic: detour.topic, events: detour.retries, since: refusal.since, text: refusal.text,
+                    remedy: refusal.remedy + "; meanwhile such retries go by way of \(detour.instead)"))
         }
+        return refused
     }
 
     /// Notes the end of a commit.
