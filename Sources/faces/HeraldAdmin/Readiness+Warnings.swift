@@ -64,8 +64,20 @@ extension Readiness {
     }
 
     var refused: Finding? {
-        let refused = report.lanes.flatMap(\.refusedRecords)
+        let all = report.lanes.flatMap(\.refusedRecords)
+        // What waits is worse than what goes another way.
+        let waiting = all.filter { $0.instead == nil }
+        let refused = waiting.isEmpty ? all : waiting
         guard let first = refused.min(by: { $0.since < $1.since }) else { return nil }
+        if let instead = first.instead {
+            let retries = refused.reduce(0) { $0 + ($1.topic == first.topic ? $1.events : 0) }
+            return Finding(
+                .recordRefused,
+                "\(first.topic) does not take its records (\(first.text)), so \(retries) "
+                    + "\(retries == 1 ? "retry has" : "retries have") gone by way of \(instead); calls go on",
+                place: [first.topic], since: first.since,
+                step: "\(first.remedy). Herald tries that topic again by itself", numbers: ["events": retries])
+        }
         let topics = Set(refused.map(\.topic)).sorted()
         let count = refused.reduce(0) { $0 + $1.events }
         let (wait, theirs) = count == 1 ? ("event waits", "it") : ("events wait", "theirs")

@@ -323,6 +323,23 @@ struct ReadinessTests {
         #expect(!page.contains("lag-growing") && !page.contains("commits-failing"))
     }
 
+    @Test("A delay's topic that refuses records is a warning that says by way of which one its retries go")
+    func detour() {
+        let report = Reports.ready { report in
+            report.lanes[0].refusedRecords = [
+                .init(
+                    topic: "retry.5s", events: 3, since: WallTime(milliseconds: 0), text: "MSG_SIZE_TOO_LARGE",
+                    remedy: "run herald topics apply", instead: "retry.30s")
+            ]
+        }
+        let page = String(decoding: StatusPage(report, now: Self.now).readyz.body, as: UTF8.self)
+        #expect(page.contains(#""ready": true"#) && page.contains("record-refused"), "\(page)")
+        #expect(
+            page.contains(
+                "retry.5s does not take its records (MSG_SIZE_TOO_LARGE), so 3 retries have gone by way of retry.30s; "
+                    + "calls go on: run herald topics apply. Herald tries that topic again by itself."), "\(page)")
+    }
+
     @Test(
         "Temporary conditions are no reason: an ended lane, one failed commit, four lost calls, a growing lag")
     func passing() {

@@ -133,8 +133,8 @@ struct TopicRefusals: Sendable {
         return isNew
     }
 
-    /// The delay whose topic takes the place of this one's: the next longer, else the next shorter; `nil` when this one
-    /// takes records, or none does.
+    /// The delay whose topic takes the place of this one's: the next shorter, from which a retry hops on until it is due,
+    /// else the next longer, where it may come late behind others; `nil` when this one takes records, or none does.
     func detour(of delay: Int, now: MonotonicTime) -> Int? {
         hasAvoided && isAvoided(delay, now: now) ? other(than: delay, now: now) : nil
     }
@@ -144,8 +144,8 @@ struct TopicRefusals: Sendable {
 
     private func other(than delay: Int, now: MonotonicTime) -> Int? {
         let delays = rows.count - Self.firstDelay
-        return (delay + 1..<delays).first { !isAvoided($0, now: now) }
-            ?? (0..<delay).last { !isAvoided($0, now: now) }
+        return (0..<delay).last { !isAvoided($0, now: now) }
+            ?? (delay + 1..<delays).first { !isAvoided($0, now: now) }
     }
 
     /// Whether the topic of a delay takes nothing, or hardly anything, whatever others do.

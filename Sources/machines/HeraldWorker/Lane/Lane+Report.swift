@@ -88,7 +88,7 @@ extension Lane {
         report.waiting = waiting
         (report.cappedUsers, report.capBytes) = engine.capsSize
         report.refusal = topicRefusal ?? refusal
-        report.refusedRecords = refusedRecords(now: now)
+        report.refusedRecords = refusedRecords(now: now.monotonic)
         report.groupObstacle = groupObstacle
         report.commitTrouble = commitTrouble
         outcomesWaitSince = engine.hasOutcomesToRecord ? outcomesWaitSince ?? now.monotonic : nil
@@ -128,7 +128,7 @@ extension Lane {
             refused.append(
                 .init(
                     topic: detour.topic, events: detour.retries, since: refusal.since, text: refusal.text,
-                    remedy: refusal.remedy + "; meanwhile such retries go by way of \(detour.instead)"))
+                    remedy: refusal.remedy, instead: detour.instead))
         }
         return refused
     }

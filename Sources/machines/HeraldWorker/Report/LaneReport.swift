@@ -106,13 +106,15 @@ public struct LaneReport: Sendable {
     /// Events that wait because a topic does not take a record of theirs, while it takes others.
     package struct RefusedRecords: Sendable, Equatable {
         package var topic: String
-        /// How many events.
+        /// How many events wait for it, or have gone another way since.
         package var events: Int
         /// Since when there has been one.
         package var since: WallTime
         /// Why the latest was refused, in one line.
         package var text: String
         package var remedy: String
+        /// The topic by way of which they go meanwhile; `nil`: they wait.
+        package var instead: String?
     }
 
     /// A partition about which the brokers did not answer.

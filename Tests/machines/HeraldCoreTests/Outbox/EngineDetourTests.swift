@@ -58,7 +58,7 @@ struct EngineDetourTests {
         while !harness.calls.isEmpty { harness.answer(503) }
     }
 
-    @Test("they go to the next longer delay's topic, with one abort, and come when they are due")
+    @Test("the shortest delay's go to the next longer one's topic, with one abort, and come when they are due")
     func longer() throws {
         let harness = atomic()
         fail(harness, 20)
@@ -86,9 +86,11 @@ struct EngineDetourTests {
         #expect(harness.calls.count == 1)
     }
 
-    @Test("a longer delay's retries go to the next shorter one when there is no longer one")
+    @Test("a longer delay's go to the next shorter one's topic, where nothing comes late")
     func shorter() {
-        let harness = atomic()
+        let harness = atomic {
+            $0.retry = RetryPolicy(immediate: 0, delays: [.seconds(1), .seconds(10), .seconds(100)])
+        }
         harness.event("u")
         harness.answer(CallResult(status: 503, retryAfter: .seconds(10)))
         let (written, _) = play(harness, for: 1_000) { isRetry($0, by: 1) }
