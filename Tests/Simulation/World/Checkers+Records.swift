@@ -235,6 +235,7 @@ extension Checkers {
                 fail("promise 1: \(text(duty)) has no final result")
             }
             if duties[duty].finals.count > 1 { excuse(duty, "promise 2: \(text(duty)) has two final results") }
+            checkTwins(duty)
             // At least once, a retry may be written twice: then the copy is the event itself.
             if let first = duties[duty].firstOutcome, !duties[duty].finals.contains(first),
                 !others(than: duty).contains(where: { wasKnown($0, first) })
@@ -242,6 +243,18 @@ extension Checkers {
                 fail("\(text(duty)) is said to be a duplicate of one that was \(first), and none was")
             }
         }
+    }
+
+    /// Of events that are the same one, one at least is no duplicate of the others.
+    private mutating func checkTwins(_ duty: Int) {
+        guard !duties[duty].finals.isEmpty else { return }
+        let all = [duty] + others(than: duty)
+        guard all.allSatisfy({ !duties[$0].isGone && duties[$0].finals.allSatisfy { $0 == .duplicate } }) else {
+            return
+        }
+        fail(
+            "promise 1: \(text(duty)) and all that are the same event are said to be duplicates, so nobody was notified"
+        )
     }
 
     /// Whether a worker could know that this duty had ended so.

@@ -204,6 +204,23 @@ struct EngineDuplicateTests {
         #expect(harness.engine.commitPositions.map(\.offset) == [3])
     }
 
+    @Test(
+        "make no duplicate of the first one, which returns from its retry topic after an assignment",
+        arguments: [1, 2])
+    func firstReturns(committed: Int64) {
+        let harness = harness { $0.retry = RetryPolicy(immediate: 0, delays: [.seconds(1), .seconds(10)]) }
+        harness.reassign()
+        harness.engine.unassigned(now: harness.now)
+        // The copy came before the assignment, or comes after it.
+        harness.assign(startingAt: committed)
+        harness.skip(to: 0)
+        harness.record(json("1"))
+        harness.record(json("1"))
+        #expect(harness.engine.counters.duplicates == (committed == 1 ? 2 : 0) && harness.calls.isEmpty)
+        harness.record(json("1"), on: EngineHarness.oneSecond, headers: retry(0, attempts: 1))
+        #expect(harness.calls.count == 2, "nobody has called it")
+    }
+
     @Test("are no duplicates of events that failed before an assignment, for their failed push services")
     func failedBefore() {
         let harness = harness()
