@@ -498,6 +498,12 @@ MUTANTS = [
     ),
     # Transactions: promise 2.
     Mutant(
+        "a first one is a duplicate of what an earlier owner dealt with",
+        "DuplicateWindow.swift",
+        "        case .dealtWith, .underWay, .retrying: false\n",
+        "        case .dealtWith: true\n        case .underWay, .retrying: false\n",
+    ),
+    Mutant(
         "a record is written twice",
         "Engine+Production.swift",
         "            emit(production: index, now: now)\n            next = ",

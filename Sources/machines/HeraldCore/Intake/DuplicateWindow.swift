@@ -45,11 +45,11 @@ enum FirstFate: Equatable {
         }
     }
 
-    /// Whether a later event is a duplicate of it, whatever their order.
+    /// Whether an event that came before this one is a duplicate of it, too: only when its end is known. One that an earlier
+    /// owner dealt with may have ended as a duplicate of the one before it, which waits in a retry topic.
     var makesDuplicates: Bool {
         switch self {
-        case .dealtWith: true
-        case .underWay, .retrying: false
+        case .dealtWith, .underWay, .retrying: false
         case .ended(let outcome): outcome.makesDuplicates
         }
     }
