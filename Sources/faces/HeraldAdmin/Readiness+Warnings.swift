@@ -73,8 +73,8 @@ extension Readiness {
             let retries = refused.reduce(0) { $0 + ($1.topic == first.topic ? $1.events : 0) }
             return Finding(
                 .recordRefused,
-                "\(first.topic) does not take its records (\(first.text)), so \(retries) "
-                    + "\(retries == 1 ? "retry has" : "retries have") gone by way of \(instead); calls go on",
+                "\(retries) \(retries == 1 ? "retry has" : "retries have") gone by way of \(instead), because \(first.topic) "
+                    + "does not take \(retries == 1 ? "it" : "them") (\(first.text)); calls go on",
                 place: [first.topic], since: first.since,
                 step: "\(first.remedy). Herald tries that topic again by itself", numbers: ["events": retries])
         }

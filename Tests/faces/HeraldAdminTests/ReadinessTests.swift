@@ -336,7 +336,7 @@ struct ReadinessTests {
         #expect(page.contains(#""ready": true"#) && page.contains("record-refused"), "\(page)")
         #expect(
             page.contains(
-                "retry.5s does not take its records (MSG_SIZE_TOO_LARGE), so 3 retries have gone by way of retry.30s; "
+                "3 retries have gone by way of retry.30s, because retry.5s does not take them (MSG_SIZE_TOO_LARGE); "
                     + "calls go on: run herald topics apply. Herald tries that topic again by itself."), "\(page)")
     }
 
