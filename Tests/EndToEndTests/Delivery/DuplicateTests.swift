@@ -43,6 +43,32 @@ struct DuplicateTests {
         }
     }
 
+    @Test(
+        "An event that waits for its retry is called after kill -9, its copy before or after it")
+    func firstWaits() async throws {
+        var plan = Fixture.Plan()
+        plan.settings = CrashTests.named.merging(["retry.delays": "[10s]"]) { $1 }
+        plan.misbehaviour = [.status(503) { $0.callsPerKey = 1 }]
+        try await Fixture.run(plan) { fixture in
+            let first = try await fixture.startWorker()
+            try await fixture.publish(Batch.events(0..<6))
+            try await fixture.wait("they wait") { fixture.count("notifications.retry.10s") == 6 }
+            try await fixture.publish(Batch.events(0..<3))
+            try await fixture.wait("the copies wait behind them") { fixture.count("notifications.retry.10s") == 9 }
+            first.kill()
+            try await fixture.publish(Batch.events(3..<6))
+            _ = try await fixture.startWorker()
+            try await fixture.waitForResults(12)
+            let oracle = try await Oracle(fixture)
+            oracle.expectCalls { _ in 2 }
+            for number in 0..<6 {
+                #expect(
+                    Self.summaries(oracle, "e\(number)") == [["delivered 200 attempts 2"], [Self.duplicate]],
+                    "\(number)")
+            }
+        }
+    }
+
     @Test("A failed event that comes again is called although no dead letter can be read; later all is normal")
     func unreadable() async throws {
         var plan = Fixture.Plan()

@@ -124,7 +124,7 @@ struct RefusedRecordTests {
             let page = try await worker.page("/readyz").text
             let topic = fixture.topic("notifications.retry.1s")
             #expect(page.contains(#""ready": true"#) && page.contains("record-refused"), "\(page)")
-            #expect(page.contains("\(topic) does not take a record of theirs (MSG_SIZE_TOO_LARGE"), "\(page)")
+            #expect(page.contains("because \(topic) does not take them (MSG_SIZE_TOO_LARGE"), "\(page)")
             #expect(page.contains("gone by way of \(fixture.topic("notifications.retry.2s"))"), "\(page)")
             #expect(!worker.logLines.contains { $0.message.contains("does not accept records") })
             #expect(try await worker.metrics()["herald_transaction_aborts_total"] ?? 0 < 30)
