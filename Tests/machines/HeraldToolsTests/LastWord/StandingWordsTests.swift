@@ -1,4 +1,5 @@
 import HeraldEvents
+import HeraldText
 import HeraldTime
 import Testing
 
@@ -58,7 +59,7 @@ struct StandingWordsTests {
             said?.words
                 == "a broken record counts as the user's opt-out of promotional since \(RFC3339.text(Self.since)): the "
                 + "record at partition 0, offset 7, has no optOut")
-        #expect(said?.json["problem"]?.string == "the record at partition 0, offset 7, has no optOut")
+        #expect(said?.json["problem"] == "the record at partition 0, offset 7, has no optOut")
     }
 
     @Test("A recall is that of the event itself, or of its campaign, and says by whom and why")
