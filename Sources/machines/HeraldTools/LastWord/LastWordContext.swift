@@ -386,14 +386,14 @@ extension Recall {
         let origin = (by.map { " by \($0)" } ?? "") + (at.map { " since \($0.text)" } ?? "")
         let open =
             switch left {
-            case 0?: "nothing is left that may be called"
+            case 0?: "nothing of it is left to be called"
             case 1?: "1 notification without an outcome may be called again"
             case let left?: "\(left) notifications without an outcome may be called again"
             case nil: "what has no outcome yet may be called again"
             }
         return
-            "\(subject.words): the recall\(origin)\(reason.map { ": \($0)," } ?? "") is withdrawn. Now \(open), and what "
-            + "comes later; what ended meanwhile stays suppressed."
+            "\(subject.words): the recall\(origin)\(reason.map { ": \($0)," } ?? "") is withdrawn: \(open). What comes "
+            + "later is called; what ended meanwhile stays suppressed."
     }
 }
 

@@ -73,8 +73,8 @@ struct WordReadingTests {
         let recall = Recall(at: Self.written, by: "ops", reason: "wrong price")
         let text = recall.withdrawal(of: .campaign("spring"), left: 2)
         let since = RFC3339.text(Self.written)
-        #expect(text.hasPrefix("campaign spring: the recall by ops since \(since): wrong price, is withdrawn. Now 2 "))
-        #expect(Recall().withdrawal(of: .campaign("x"), left: 0).contains("withdrawn. Now nothing is left that"))
-        #expect(Recall().withdrawal(of: .campaign("x"), left: nil).contains("Now what has no outcome yet may be"))
+        #expect(text.hasPrefix("campaign spring: the recall by ops since \(since): wrong price, is withdrawn: 2 "))
+        #expect(Recall().withdrawal(of: .campaign("x"), left: 0).contains("withdrawn: nothing of it is left"))
+        #expect(Recall().withdrawal(of: .campaign("x"), left: nil).contains("withdrawn: what has no outcome yet may be"))
     }
 }
