@@ -75,6 +75,6 @@ struct WordReadingTests {
         let since = RFC3339.text(Self.written)
         #expect(text.hasPrefix("campaign spring: the recall by ops since \(since): wrong price, is withdrawn: 2 "))
         #expect(Recall().withdrawal(of: .campaign("x"), left: 0).contains("withdrawn: nothing of it is left"))
-        #expect(Recall().withdrawal(of: .campaign("x"), left: nil).contains("withdrawn: what has no outcome yet may be"))
+        #expect(Recall().withdrawal(of: .campaign("x"), left: nil).contains(": what has no outcome yet may be"))
     }
 }
