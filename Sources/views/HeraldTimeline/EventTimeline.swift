@@ -140,7 +140,7 @@ package struct EventTimeline: Sendable, Equatable {
     }
 
     package typealias Delay = (
-        record: Origin, reason: String?, detail: String?, until: WallTime?, pushServices: [String]
+        record: Origin, reason: String?, detail: String?, until: WallTime?, pushServices: [String], at: WallTime
     )
 
     /// The newest record of a delay topic that is not followed by anything, with what it waits for.
@@ -149,7 +149,7 @@ package struct EventTimeline: Sendable, Equatable {
             switch step.kind {
             case .delayed(let reason, let detail, let until, let names):
                 guard names.isEmpty || !Set(names).isDisjoint(with: open) else { return nil }
-                return (step.record, reason, detail, until, names)
+                return (step.record, reason, detail, until, names, step.at)
             case .replayed: return nil
             case .published, .called, .settled, .deadLettered, .reported: continue
             }

@@ -18,7 +18,8 @@ extension AudiencePublication {
             return transaction(Words(control: nextControl, audit: audit), now)
         case .end(let end):
             lastLook = nil
-            if end == .complete, finishedAt == nil { finishedAt = now.wall.milliseconds }
+            let isAsleep = progress.open > 0 && progress.asleepUntil != nil
+            if end == .complete, finishedAt == nil, !isAsleep { finishedAt = now.wall.milliseconds }
             return transaction(Words(audit: endEntry(end, now: now), end: end), now)
         }
     }

@@ -355,7 +355,9 @@ package struct AudiencePublication: PublicationWork {
                     pauseIfFailures: control?.pauseIfFailures, cause: .failures))
         }
         if isComplete {
-            let isOver = control?.cause == .finished || (pace?.isAllKnown ?? false)
+            progress.asleepUntil = pace?.asleepUntil(now: now)
+            let isOver =
+                control?.cause == .finished || (pace?.isAllKnown ?? false) || progress.asleepUntil != nil
             return isOver ? .end(.complete) : .wait(.lastOutcomes(openOutcomes, until: nil))
         }
         if let expiry = expiry(now), expiry <= now.monotonic { return .end(.expired) }

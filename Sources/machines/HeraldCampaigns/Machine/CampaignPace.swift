@@ -64,6 +64,15 @@ struct CampaignPace: Sendable {
 
     var isAllKnown: Bool { outcomes.known >= admission.expected }
 
+    /// The first end of quiet hours, while all that is open waits for one; `nil` when other outcomes may come before, or that
+    /// is not known.
+    func asleepUntil(now: Moment) -> WallTime? {
+        guard let retries = silence.facts?.retries, !retries.isPartly, retries.retrying + retries.suspended == 0,
+            open > 0, retries.asleep >= open, let until = retries.asleepUntil, until > now.wall
+        else { return nil }
+        return until
+    }
+
     /// What is known of why no outcome comes.
     var silenceFacts: OutcomeSilence.Facts? { silence.facts }
 

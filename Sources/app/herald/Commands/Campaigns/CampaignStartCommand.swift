@@ -63,7 +63,9 @@ enum CampaignStartCommand: HeraldCommand {
             + "notifications ahead of their outcomes, so that pause and cancel take effect at once.\n\n"
             + "Over 100 recipients you have to type the count; without a terminal it needs --yes, or exits with 4. "
             + "It exits with 0 if all are delivered, and with 3 if some are not, if it was interrupted or cancelled, "
-            + "or if failures paused it without a terminal.",
+            + "or if failures paused it without a terminal. Once all are published it waits for the last "
+            + "outcome, but not for the end of quiet hours: when nothing else is open it says until when those sleep, which changes "
+            + "no exit status, and herald campaign status has their outcomes later.",
         options: [name, audience] + AudienceOptions.all + [
             message, messageFile,
         ] + ContentOptions.all + [

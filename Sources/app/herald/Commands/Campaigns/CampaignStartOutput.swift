@@ -75,6 +75,9 @@ struct CampaignStartOutput {
             .init("name", .string(preview.order.text.name)), .init("end", .string(end.name(.recipients))),
         ]
         members += counts.map { .init($0.0, .integer($0.1)) }
+        if progress.open > 0, let until = progress.asleepUntil {
+            members.append(.init("quietUntil", .string(until.text)))
+        }
         members += previewMembers.filter { member in !members.contains { $0.name == member.name } }
         // People and notifications are two things: each line names its own.
         let number = CampaignWords.number
