@@ -733,8 +733,8 @@ MUTANTS = [
     Mutant(
         "a retry does not wait for its moment",
         "Engine+Intake.swift",
-        "if events[slot].isRetry, let written = events[slot].event.dueAt {",
-        "if false, let written = events[slot].event.dueAt {",
+        "if events[slot].isRetry, !isAsked, let written = events[slot].event.dueAt {",
+        "if false, !isAsked, let written = events[slot].event.dueAt {",
     ),
     Mutant(
         "what was delivered without a title does not say so",

@@ -147,7 +147,7 @@ struct CampaignWaitingTests {
         #expect(Self.reason(publisher, bench) == .lastOutcomes(.init(open: 3), until: nil))
     }
 
-    @Test("A publisher of whom only users in quiet hours are left ends, and says until when; others are waited for")
+    @Test("A publisher ends when all who are left are in quiet hours, and says until when")
     func asleep() throws {
         let bench = try Bench(3)
         bench.delivers = false

@@ -45,8 +45,9 @@ enum FirstFate: Equatable {
         }
     }
 
-    /// Whether an event that came before this one is a duplicate of it, too: only when its end is known. One that an earlier
-    /// owner dealt with may have ended as a duplicate of the one before it, which waits in a retry topic.
+    /// Whether an event that came before this one is a duplicate of it, too: only when its end is known.
+    ///
+    /// One that an earlier owner dealt with may have ended as a duplicate of the one before it, which waits in a retry topic.
     var makesDuplicates: Bool {
         switch self {
         case .dealtWith, .underWay, .retrying: false

@@ -115,7 +115,8 @@ package struct Caps: Sendable {
         homes[home]?.table.begin(user: user, event: event, source: source)
     }
 
-    package mutating func end(_ home: Int32, user: UInt64, event: UInt64, source: UInt8, deliveredAt moment: WallTime?) {
+    package mutating func end(_ home: Int32, user: UInt64, event: UInt64, source: UInt8, deliveredAt moment: WallTime?)
+    {
         homes[home]?.table.end(user: user, event: event, source: source, deliveredAt: moment)
     }
 

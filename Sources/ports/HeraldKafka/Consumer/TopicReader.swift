@@ -113,7 +113,9 @@ public final class TopicReader {
         self.patience = patience
         questionTimeout = Milliseconds(questions)
         var own = properties + [("enable.partition.eof", "true")]
-        if Self.fetchesAgainSoon, properties[Self.fetchPause.0] == nil { own.append(Self.fetchPause.0, Self.fetchPause.1) }
+        if Self.fetchesAgainSoon, properties[Self.fetchPause.0] == nil {
+            own.append(Self.fetchPause.0, Self.fetchPause.1)
+        }
         consumer = try Consumer(properties: own)
     }
 

@@ -158,7 +158,7 @@ struct QuietHoursTests {
         #expect(harness.takeSummaries() == ["retry 10s apns quiet-hours 1"])
     }
 
-    @Test("hold nothing any longer, once an event returns in the night, when their user has ended them or opted out")
+    @Test("hold nothing any longer once an event returns and its user has ended them or opted out")
     func changedMind() throws {
         let word = word()
         let harness = try harness(word, at: "2026-11-28T23:00:00Z")
