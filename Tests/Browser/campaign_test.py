@@ -68,12 +68,18 @@ class CampaignTest(ConsoleTest):
         self.browser.wait_for_text("harvest.csv has 5 lines: 2 people were reached, 1 was not; 1 repeats a person, 1 is invalid.")
         self.browser.wait_for_text("never published")
         self.assert_accessible()
+        other = self.fixture.directory / "other.csv"
+        other.write_text("user\ncarl\nfay\ngus\n")
+        self.browser.the("input[type=file]", "The campaign’s audience (you may leave it out)").send_keys(str(other))
+        self.browser.press("Make a report")
+        self.browser.wait_for_text("2 of 3 recipients of this file were never published by campaign harvest, and 1 of those who were is not in it")
+        self.assert_accessible()
 
     def test_report_encoding(self):
         """A report takes the file that its campaign was begun with in its encoding, which is chosen as at the start"""
         self.fixture.run_campaign("umlaut", ["carl", "dora"])
         file = self.fixture.directory / "umlaut-1252.csv"
-        file.write_text("Größe;user\nBjörn;carl\nGörlitz;eve\n", encoding="cp1252")
+        file.write_text("Größe;user\nBjörn;carl\nGörlitz;dora\n", encoding="cp1252")
         self.browser.open(self.fixture, "/campaigns/umlaut")
         self.browser.wait_for_text("finished")
         self.browser.the("input[type=file]", "The campaign’s audience (you may leave it out)").send_keys(str(file))
@@ -83,7 +89,7 @@ class CampaignTest(ConsoleTest):
         self.assertNotIn("--encoding", self.browser.text())
         self.assert_accessible()
         self.browser.press("Read it as WINDOWS-1252")
-        self.browser.wait_for_text("umlaut-1252.csv has 2 lines: 1 person was reached, 1 was not.")
+        self.browser.wait_for_text("umlaut-1252.csv has 2 lines: 2 people were reached, 0 were not.")
         self.browser.press("The same on a command line")
         self.browser.wait_for_text("--encoding WINDOWS-1252")
         self.assert_accessible()
@@ -109,6 +115,15 @@ class CampaignTest(ConsoleTest):
         self.browser.press("Upload and preview")
         self.browser.press("Read it as WINDOWS-1252")
         self.browser.wait_for_text("The file has: Größe, user.")
+        text = self.fixture.directory / "unicode.txt"
+        text.write_text("E-Mail\tuser\nx\tann\n", encoding="utf-16")
+        chosen = self.browser.the("input[type=file]", "Audience")
+        self.browser.fill("Encoding", "")
+        chosen.send_keys(str(text))
+        self.browser.wait_for_text("The file has: E-Mail, user.")
+        self.browser.fill("Message", "Hi {{E-Mail}}")
+        self.browser.press("Upload and preview")
+        self.browser.wait_for_text("CSV with tabs in UTF-16")
 
     def confirm(self, typed=None):
         """Answers the question: types the required text, and presses its first button."""
@@ -188,6 +203,7 @@ class CampaignTest(ConsoleTest):
         self.browser.wait_for_text("Save the report")
         self.browser.wait_for_text("All 2 people who were published were reached")
         self.browser.press("Save who was not reached")
+        self.browser.press("Save what was not delivered")
         self.browser.press("Save all results")
         self.browser.press("The same on a command line")
         self.browser.wait_for_text("the audience of a new campaign")
@@ -195,7 +211,7 @@ class CampaignTest(ConsoleTest):
         self.assert_accessible()
         self.browser.press("Audit")
         self.browser.wait(
-            lambda: len(re.findall(r"campaign\.reveal\s+spring", self.browser.text())) == 2,
+            lambda: len(re.findall(r"campaign\.reveal\s+spring", self.browser.text())) == 3,
             "the audit does not have who took the lists")
 
     def test_tab_is_closed(self):
@@ -293,9 +309,11 @@ class CampaignTest(ConsoleTest):
         self.assertNotIn("is at work", self.browser.text())
         # Its page leads there; and its message may be left out.
         self.browser.press("Add people")
-        self.browser.wait_for_text("Campaign grown goes on")
-        file = self.fixture.directory / "grown.csv"
-        file.write_text("user,name\nann,Ann\nben,Ben\n")
+        self.browser.wait_for_text("Add people to campaign grown")
+        self.assertNotIn("Another audience takes the place", self.browser.text())
+        self.assert_accessible()
+        file = self.fixture.directory / "new.csv"
+        file.write_text("user,name\nben,Ben\n")
         self.browser.the("input[type=file]", "Audience").send_keys(str(file))
         self.browser.press("Upload and preview")
         self.browser.wait_for_text("1 recipient is added to the 1 that it had")
@@ -358,6 +376,7 @@ class CampaignTest(ConsoleTest):
         self.browser.press("Upload and preview")
         self.browser.wait_for_text("a start takes over from it")
         self.browser.press("Go on with it")
+        self.browser.wait_for_text("It takes over from", "dialog")
         self.confirm(typed="115")
         self.fixture.misbehave()
         self.browser.wait_for_text("finished")

@@ -21,12 +21,14 @@ extension Readiness {
     /// Partitions that have lost a copy, until too few are left, which is a reason.
     private var copies: Finding? {
         let lacking = report.cluster.underReplicated
-        guard !lacking.isEmpty, report.cluster.unusable.isEmpty, report.cluster.isReachable != false else { return nil }
-        let cause = report.cluster.silentBrokers.isEmpty ? "a broker lags behind" : silentBrokers
+        guard !lacking.isEmpty, report.cluster.unusable.isEmpty, areBrokersReachable != false else { return nil }
+        let isBack = report.cluster.silentBrokers.isEmpty
+        let cause = isBack ? "a broker lags behind" : silentBrokers
         return Finding(
             .copiesMissing,
             "\(cause), so \(lacking.counted) \(lacking.count == 1 ? "has" : "have") fewer copies "
                 + "(\(lacking.names))" + silentDuties(report.cluster.silentlyLed), place: lacking.map(\.description),
+            step: isBack ? "wait: it copies what it lacks; when it lasts, look at its disk and network" : nil,
             numbers: ["partitions": lacking.count])
     }
 
@@ -62,8 +64,20 @@ extension Readiness {
     }
 
     var refused: Finding? {
-        let refused = report.lanes.flatMap(\.refusedRecords)
+        let all = report.lanes.flatMap(\.refusedRecords)
+        // What waits is worse than what goes another way.
+        let waiting = all.filter { $0.instead == nil }
+        let refused = waiting.isEmpty ? all : waiting
         guard let first = refused.min(by: { $0.since < $1.since }) else { return nil }
+        if let instead = first.instead {
+            let retries = refused.reduce(0) { $0 + ($1.topic == first.topic ? $1.events : 0) }
+            return Finding(
+                .recordRefused,
+                "\(retries) \(retries == 1 ? "retry has" : "retries have") gone by way of \(instead), because \(first.topic) "
+                    + "does not take \(retries == 1 ? "it" : "them") (\(first.text)); calls go on",
+                place: [first.topic], since: first.since,
+                step: "\(first.remedy). Herald tries that topic again by itself", numbers: ["events": retries])
+        }
         let topics = Set(refused.map(\.topic)).sorted()
         let count = refused.reduce(0) { $0 + $1.events }
         let (wait, theirs) = count == 1 ? ("event waits", "it") : ("events wait", "theirs")

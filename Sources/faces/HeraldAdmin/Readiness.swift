@@ -42,8 +42,8 @@ public struct Readiness {
             report.isStopping
             ? Finding(.stopping, "the worker was told to stop and finishes its calls in flight") : nil
         let missing = cluster.missingTopicsFinding
-        // What follows from a missing topic is not told beside it.
-        let progress = missing == nil ? [refusal, standstill, unanswered, commits] : []
+        // What follows from a missing topic, or from brokers that are away, is not told beside it.
+        let progress = missing == nil && areBrokersReachable != false ? [refusal, standstill, unanswered, commits] : []
         let own =
             [stopping, stuck, membership, missing, leaders, lostOffsets, lostRecords, brokers, waitsForPartitions]
             + progress
@@ -65,10 +65,17 @@ public struct Readiness {
 
     // MARK: The brokers
 
+    /// Whether a broker answers; `nil` before one was asked.
+    ///
+    /// Silence of a moment may be a restart, which passes unless it has cost the partitions.
+    var areBrokersReachable: Bool? {
+        cluster.isSilent && lanes.contains { $0.phase == .unassigned } ? false : cluster.isReachable
+    }
+
     /// Why it has no partitions.
     private var membership: Finding? {
         if let trouble = cluster.loginTrouble { return trouble }
-        if cluster.isReachable == false {
+        if areBrokersReachable == false {
             return Finding(.brokersUnreachable, "no broker answers (\(cluster.error?.words ?? "no reason known"))")
         }
         if let obstacle = report.groupObstacle {
@@ -133,7 +140,7 @@ public struct Readiness {
 
     private var brokers: Finding? {
         let unusable = cluster.unusable
-        guard cluster.isReachable != false, !unusable.isEmpty else { return nil }
+        guard areBrokersReachable != false, !unusable.isEmpty else { return nil }
         // Brokers come first: of a long sentence the console shows its beginning.
         let unreadable = cluster.unreadable
         let what =
@@ -203,7 +210,7 @@ public struct Readiness {
             }
             let events = report.lanes.filter { $0.outcomesWaitSince != nil }.reduce(0) { $0 + $1.events }
             return Finding(
-                .noProgress, "\(what), and \(events) events in memory wait for it\(cause)",
+                .noProgress, what + (events > 0 ? ", and \(events) events in memory wait for it" : "") + cause,
                 step:
                     "look at the brokers, their disks, and what leads the group and its transactions; nothing is lost, and "
                     + "what was called is not called again unless partitions change hands: restart workers last",

@@ -57,7 +57,7 @@ struct StatusPage {
                 ]),
             .init("lag", lag), .init("waiting", waiting),
             .init("outages", .array(report.outages.map { .string($0.reason.word) })),
-            .init("brokers", .string(Self.word(report.cluster.isReachable))),
+            .init("brokers", .string(Self.word(readiness.areBrokersReachable))),
             .init("silentBrokers", .array(report.cluster.silentBrokers.map { .string($0.description) })),
             .init("unusablePartitions", .array(report.cluster.unusable.map { .string("\($0)") })),
             .init("backend", .string(Self.word(readiness.isBackendReachable))),

@@ -28,7 +28,12 @@ package struct LostRecords: Sendable, Equatable {
         self.init(counts.filter { $0.1 > 0 }.map { Place(partition: $0.0, count: $0.1) })
     }
 
-    package var count: Int64 { places.reduce(0) { $0 + $1.count } }
+    package var count: Int64 { count { _ in true } }
+
+    /// How many of them lay in these topics.
+    package func count(in isMeant: (_ topic: String) -> Bool) -> Int64 {
+        places.reduce(0) { $0 + (isMeant($1.partition.topic) ? $1.count : 0) }
+    }
 
     /// The loss, for the middle of a sentence.
     package var words: String {

@@ -70,6 +70,8 @@ public enum Notice: Sendable, Equatable {
     /// The broker refuses a record of this topic although everything optional was left out; it is offered again and
     /// again.
     case recordRefused(topic: String)
+    /// The topic of a delay refuses records: retries go by way of another delay's, and calls go on.
+    case retriesDetoured(from: String, to: String)
     /// Another process produces under this worker's name (`kafka.instance`): the worker can't go on.
     case rival
     /// A drain or a revocation reached its deadline with this many unsettled events: they will be taken again.

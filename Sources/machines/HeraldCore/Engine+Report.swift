@@ -53,6 +53,13 @@ extension Engine {
         return oldest
     }
 
+    /// When the first event that waits in memory for its moment is due; `nil` without any.
+    ///
+    /// This looks at every reminder, so it is for occasional use.
+    public var nextEventDue: MonotonicTime? {
+        due.earliest { if case .event(let id) = $0 { events.isCurrent(id) } else { false } }
+    }
+
     /// Whether outcomes of events wait for a commit.
     public var hasOutcomesToRecord: Bool { committer.isRecording(productions.count) }
 

@@ -116,7 +116,7 @@ public struct Engine: ~Copyable, Sendable {
         credentials = Credentials(width: width)
         productions = ProductionTable(slots: capacity)
         committer = Committer(configuration: configuration)
-        refusals = TopicRefusals(topics: 3 + configuration.retryDelays.count)
+        refusals = TopicRefusals(topics: TopicRefusals.firstDelay + configuration.retryDelays.count)
         activations = Ring(capacity: 64, filler: SlotID(index: 0, generation: 0))
         actions.reserveCapacity(256)
     }

@@ -19,7 +19,7 @@ package struct LossSkipper {
         package var map: CompletionMap
         /// How many offsets were deleted unread.
         package var lost: Int64
-        /// When the youngest record was written that was read, and the first that is left: the lost ones lie between.
+        /// When the youngest record was written that was read, and the first that is left, or now: the lost ones lie between.
         package var since: WallTime?
         package var until: WallTime?
     }
@@ -35,7 +35,8 @@ package struct LossSkipper {
         let firsts = lost.isEmpty ? [:] : try survey.firstRecords(of: lost, within: Self.readingLimit)
         return lost.compactMap { partition in
             var skip = Skip(partition)
-            skip?.until = firsts[partition.partition]
+            // Where no record is left all that is known is that they were written before now.
+            skip?.until = firsts[partition.partition] ?? SystemClock.wall()
             return skip
         }
     }
@@ -58,7 +59,9 @@ package struct LossSkipper {
         entry.selection = survey.context.group
         entry.reason = reason
         entry.options = Dictionary(skips.map { ("\($0.partition)", "\($0.committed)-\($0.offset)") }) { $1 }
-        entry.counts = ["lost": Int(skips.reduce(0) { $0 + $1.lost }), "partitions": skips.count]
+        let retries = skips.filter { survey.context.topics.delay(ofTopic: $0.partition.topic) != nil }
+        func lost(_ skips: [Skip]) -> Int { Int(skips.reduce(0) { $0 + $1.lost }) }
+        entry.counts = ["lost": lost(skips), AuditEntry.lostRetries: lost(retries), "partitions": skips.count]
         try survey.write(positions, with: entry)
         return skips
     }

@@ -83,6 +83,7 @@ final class BrokerMonitor: Sendable {
         note(brokers)
         report.withLock { report in
             report.isReachable = true
+            report.isSilent = false
             report.error = nil
         }
     }
@@ -100,6 +101,7 @@ final class BrokerMonitor: Sendable {
         let login = notices.compactMap(\.error).last(where: \.isOfLogin)
         report.withLock { report in
             report.isReachable = false
+            report.isSilent = true
             let former = report.error.flatMap { $0.isOfLogin ? $0 : nil }
             report.error = login ?? former ?? error
         }
@@ -138,9 +140,11 @@ final class BrokerMonitor: Sendable {
                 at: lanes, topics: requestTopics, partitionCounts: counts, now: SystemClock.moment())
             if !faulty.isEmpty { troubles.publishers(faulty, now: SystemClock.monotonic()) }
             tell(counts)
-            lookForObstacles(to: lanes, &coordinator)
+            // Where none answers, the next round tells more than further questions.
+            let isSilent = latest.isSilent
+            if !isSilent { lookForObstacles(to: lanes, &coordinator) }
             // An embedded broker, and one that denies this user the answer, are not asked again.
-            if limits.isKnown, latest.silentBrokers.isEmpty, !isStopping.withLock({ $0 }) {
+            if limits.isKnown, !isSilent, latest.silentBrokers.isEmpty, !isStopping.withLock({ $0 }) {
                 _ = limits.ask(admin, about: requiredTopics, timeout: Self.questionTimeout)
                 lookForDrift()
             }
@@ -165,7 +169,7 @@ final class BrokerMonitor: Sendable {
                 ProgramPages.release()
             }
             let isMember = newest.contains { $0.isReady && !$0.hasEnded }
-            if isMember, now >= nextMembers, known.silentBrokers.isEmpty, !isStopping.withLock({ $0 }) {
+            if isMember, !isSilent, now >= nextMembers, known.silentBrokers.isEmpty, !isStopping.withLock({ $0 }) {
                 nextMembers = now.advanced(by: Self.memberInterval)
                 lookAtMembers()
             }
@@ -181,7 +185,7 @@ final class BrokerMonitor: Sendable {
     /// Waits for the next round, which comes early when a broker has closed its connection, or outcomes wait for too long;
     /// looks at the lanes' calls meanwhile.
     private func rest(_ interval: Milliseconds, _ reports: () -> [LaneReport], _ services: inout ServiceTrend) {
-        var (rest, left) = (min(interval, Self.shortInterval), interval)
+        var (rest, left) = (interval > Self.shortInterval ? Self.glance : interval, interval)
         while left > .zero, !isStopping.withLock({ $0 }) {
             let troubles = services.look(at: reports(), names: pushServices, now: SystemClock.monotonic())
             report.withLock { $0.services = troubles }
@@ -251,8 +255,10 @@ final class BrokerMonitor: Sendable {
             (_, _) = (admin.takeNotices(), uncommitted.takeNotices())
         }
         let partitions = lanes.flatMap(\.partitions).map(\.partition)
+        var heard = SystemClock.monotonic()
         do throws(KafkaError) {
             let round = try round(Set(requiredTopics + partitions.map(\.topic)).sorted())
+            heard = SystemClock.monotonic()
             let topics = round.metadata.topics
             self.topics.withLock { $0 = topics }
             noteAnswer(round.metadata.brokers)
@@ -300,8 +306,11 @@ final class BrokerMonitor: Sendable {
         } catch {
             let notices = errorsAtRest.withLock { $0 } + admin.takeNotices().notices
             let isOfLogin = error.isOfLogin || notices.contains { $0.error?.isOfLogin == true }
-            if shortage.hearNothing(now: SystemClock.monotonic()) || isOfLogin || latest.isReachable != true {
+            let isLong = shortage.hearNothing(since: heard, now: SystemClock.monotonic())
+            if isLong || isOfLogin || latest.isReachable != true {
                 noteSilence(error, notices)
+            } else {
+                report.withLock { ($0.isSilent, $0.error) = (true, error) }
             }
             return [:]
         }

@@ -74,6 +74,8 @@ package struct Account: Sendable {
     package var lost = LostRecords([])
     /// The same, where an operator has skipped them.
     package var skipped = 0
+    /// How many of the lost records, skipped or not, were retries: their events are known by their requests.
+    package var lostRetries = 0
     /// What could not be read, a phrase each.
     package var gaps: [String] = []
 
@@ -165,7 +167,12 @@ extension Account {
                     [.init("requests", .integer(untaken))]
                         + delayed.sorted { $0.key < $1.key }.map { .init(delayTopics[$0.key], .integer($0.value)) })),
             .init("missing", .array(missing.map(\.json))), .init("repeated", .array(repeated.map(\.json))),
-            .init("lost", .object([.init("waiting", .integer(Int(lost.count))), .init("skipped", .integer(skipped))])),
+            .init(
+                "lost",
+                .object([
+                    .init("waiting", .integer(Int(lost.count))), .init("skipped", .integer(skipped)),
+                    .init("retries", .integer(lostRetries)),
+                ])),
             .init("tombstones", .integer(tombstones)),
             .init("gaps", .array(gaps.map(JSONValue.string))),
         ]
@@ -201,8 +208,17 @@ extension Account {
         if let finding = lost.finding { sentences.append(finding.sentence) }
         if skipped > 0 {
             sentences.append(
-                "\(skipped) records were deleted before they were read, and skipped (herald offsets skip-lost): what they asked "
-                    + "for is not in these numbers.")
+                "\(skipped) records were deleted before they were read, and skipped (herald offsets skip-lost).")
+        }
+        if lostCount > lostRetries {
+            sentences.append(
+                "\(lostCount - lostRetries) of the lost records were requests: what they asked for is not in these numbers."
+            )
+        }
+        if lostRetries > 0 {
+            sentences.append(
+                "\(lostRetries) of the lost records were retries: their notifications are among the missing, where their "
+                    + "requests are still there.")
         }
         if unknownCount > 0 {
             sentences.append("\(unknownCount) without a result cannot be judged, because not all results can be read.")

@@ -117,7 +117,10 @@ package struct AccountReader: Sendable {
         account.delayTopics = delayTopics
         account.gaps = gaps
         account.lost = lost
-        account.skipped = skipped(start, reach, admin)
+        let skips = skips(start, reach, admin)
+        account.skipped = skips.reduce(0) { $0 + ($1.skippedCount ?? 0) }
+        account.lostRetries =
+            Int(lost.count { topics.delay(ofTopic: $0) != nil }) + skips.reduce(0) { $0 + $1.skippedRetryCount }
         return account
     }
 
@@ -157,9 +160,9 @@ package struct AccountReader: Sendable {
         }
     }
 
-    /// How many lost records operators have skipped since then, as far as the audit topic can be read.
-    private func skipped(_ start: TopicReader.Start, _ reach: ClusterReach, _ admin: Admin) -> Int {
-        var count = 0
+    /// What operators have skipped of lost records since then, as far as the audit topic can be read.
+    private func skips(_ start: TopicReader.Start, _ reach: ClusterReach, _ admin: Admin) -> [AuditEntry] {
+        var found: [AuditEntry] = []
         let topic = try? reach.topics([topics.audit], admin).topics.first { $0.error == nil }
         let places = topic?.partitions.map { TopicPartition(topic: topics.audit, partition: $0.id) } ?? []
         var reading = Reading()
@@ -167,9 +170,9 @@ package struct AccountReader: Sendable {
             places, from: { _ in start }, &reading, { _, _ in true },
             { message, _ in
                 let entry = message.valueCopy.flatMap { try? JSONDecoder().decode(AuditEntry.self, from: Data($0)) }
-                count += entry?.skippedCount ?? 0
+                if let entry, entry.skippedCount != nil { found.append(entry) }
             })
-        return count
+        return found
     }
 
     /// The offsets of a moment; a partition whose records are all older ends there.

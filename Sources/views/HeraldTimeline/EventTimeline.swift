@@ -140,7 +140,7 @@ package struct EventTimeline: Sendable, Equatable {
     }
 
     package typealias Delay = (
-        record: Origin, reason: String?, detail: String?, until: WallTime?, pushServices: [String]
+        record: Origin, reason: String?, detail: String?, until: WallTime?, pushServices: [String], at: WallTime
     )
 
     /// The newest record of a delay topic that is not followed by anything, with what it waits for.
@@ -149,7 +149,7 @@ package struct EventTimeline: Sendable, Equatable {
             switch step.kind {
             case .delayed(let reason, let detail, let until, let names):
                 guard names.isEmpty || !Set(names).isDisjoint(with: open) else { return nil }
-                return (step.record, reason, detail, until, names)
+                return (step.record, reason, detail, until, names, step.at)
             case .replayed: return nil
             case .published, .called, .settled, .deadLettered, .reported: continue
             }
@@ -180,8 +180,14 @@ package struct EventTimeline: Sendable, Equatable {
         return nil
     }
 
+    mutating func learn(_ names: [String]) {
+        for name in names where !pushServices.contains(name) { pushServices.append(name) }
+    }
+
     mutating func add(_ step: TimelineStep) {
         if isKnown(step) { return }
+        // Where the request is gone, a retry alone may tell of a push service.
+        if case .delayed(_, _, _, let names) = step.kind { learn(names) }
         steps.append(step)
         if steps.count > 2 * Self.stepLimit { settleOrder() }
     }

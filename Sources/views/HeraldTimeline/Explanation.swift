@@ -27,6 +27,11 @@ package struct Explanation: Sendable {
         package var waiting = Waiting()
         /// Why push services are not called any more, by what users and recalls say now.
         package var said: [String: StandingWords.Said] = [:]
+        /// What its user's word is by now, as a continuation of "the user's word", when it is another one than that by
+        /// which it waits for the end of quiet hours.
+        package var newWord: String?
+        /// What is wrong with its user's record, which counted as an opt-out; `nil` for the user's own word.
+        package var wordFault: String?
         /// In which job its dead letter is planned, as far as a job was asked.
         package var planned: PlannedLetter?
         /// What was not read, a phrase each.
@@ -206,7 +211,7 @@ package struct Explanation: Sendable {
             sentences.append("Its dead letter is planned in job \(planned.job): \(planned.wait.sentence)")
         }
         if !event.open.isEmpty, !event.isMalformed { sayOpen() }
-        if published == nil, event.open.isEmpty, !event.outcomes.isEmpty, !event.isMalformed, !situation.isForeign {
+        if published == nil, !event.steps.isEmpty, !event.isMalformed, !situation.isForeign {
             sentences.append(
                 "Its request is not among what was read: whether it was for further push services is not known.")
         }
@@ -301,14 +306,17 @@ package struct Explanation: Sendable {
         case .suppressed:
             let why =
                 switch result.suppression {
+                case .optedOut where situation.wordFault != nil: "a broken record counts as the user's opt-out of it"
                 case .optedOut: "the user has opted out of it"
                 case .recalled: "it was recalled"
                 case .quietExpired: "it would have expired during the user's quiet hours"
                 case .capped: "its user had as many promotional notifications as preferences.caps allows"
                 case nil: "of a reason that the result does not name"
                 }
+            let fault = result.suppression == .optedOut ? situation.wordFault : nil
             sentences.append(
-                "\(name): it was not sent, because \(why)\(result.detail.map { " (\($0))" } ?? "")\(calls(result)).")
+                "\(name): it was not sent, because \(why)\(result.detail.map { " (\($0))" } ?? "")"
+                    + "\(fault.map { ": \($0)" } ?? "")\(calls(result)).")
         case .duplicate:
             let first = result.firstOutcome.map { ", which was \($0.rawValue)" } ?? ""
             sentences.append(
@@ -457,7 +465,10 @@ package struct Explanation: Sendable {
         sayWaiting()
         for name in event.open {
             guard let said = situation.said[name] else { continue }
-            sentences.append("\(name): it will not be called: \(said.words). It ends as suppressed.")
+            sentences.append(
+                isBeingCalled(name)
+                    ? "\(name): that call goes on; a further one would end as suppressed, uncalled: \(said.words)."
+                    : "\(name): it will not be called: \(said.words). It ends as suppressed.")
         }
         guard let expiresAt, isToBeCalled || expiresAt <= situation.now else { return }
         if expiresAt <= situation.now {
@@ -471,6 +482,13 @@ package struct Explanation: Sendable {
         } else {
             sentences.append("After \(expiresAt.text) it is not sent any more (its expiresAt).")
         }
+    }
+
+    /// Whether a worker says that a call of this push service is under way: words do not stop it.
+    private func isBeingCalled(_ name: String) -> Bool {
+        situation.waiting.event?.waits.contains { wait in
+            wait.reason == WaitReason.Kind.calling.word && wait.pushServices.contains(name)
+        } ?? false
     }
 
     /// Whether nobody has said of one of the push services without an outcome that it is not to be called.
@@ -669,7 +687,12 @@ package struct Explanation: Sendable {
         case .blocked where detail != nil: "\(detail ?? "")"
         case .blocked: "because it would hold up others, which go first"
         case .paused: "because its campaign is paused"
-        case .quietHours: "because it is promotional, and its user does not want to be disturbed before then"
+        case .quietHours:
+            "because it is promotional, and its user "
+                + (situation.newWord.map { new in
+                    "did not want to be disturbed before then. By now the user's word \(new): it is looked at anew when it comes "
+                        + "back from its retry topic"
+                } ?? "does not want to be disturbed before then")
         case .preferences:
             "because it is promotional, and its worker did not know what its user had said last (preferences.maxLag)"
         case nil: "for a reason that its record does not name"

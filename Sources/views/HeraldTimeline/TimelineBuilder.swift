@@ -112,6 +112,6 @@ extension EventTimeline {
         eventClass = eventClass ?? identity.eventClass
         trace = trace ?? identity.trace
         fault = fault ?? identity.fault
-        for name in identity.pushServices where !pushServices.contains(name) { pushServices.append(name) }
+        learn(identity.pushServices)
     }
 }

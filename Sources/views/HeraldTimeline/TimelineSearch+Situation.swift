@@ -57,7 +57,11 @@ extension TimelineSearch {
             situation.campaign = try control(ofCampaign: campaign, reach: reach, admin: admin)
         }
         do {
-            situation.said = try said(of: [event], reach: reach, admin: admin)[event.origin] ?? [:]
+            if event.dependsOnWords, let words = try standing(about: [event], reach: reach, admin: admin) {
+                situation.said = event.said(by: words)
+                situation.newWord = event.newWord(by: words)
+                situation.wordFault = event.wordFault(by: words)
+            }
         } catch {
             situation.gaps.append("what users and recalls say of it now (\(error))")
         }

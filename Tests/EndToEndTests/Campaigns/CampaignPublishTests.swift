@@ -180,7 +180,7 @@ struct CampaignPublishTests {
             #expect(try await unsure.waitForExit() == 4)
             for part in [
                 "100 recipients of this audience are published, 400 remain, nobody is new",
-                "--ramp 100 of its first start stays; --ramp none drops the ramp",
+                "--ramp 100 of its last start stays; --ramp none drops the ramp",
             ] { #expect(unsure.output.contains(part), "\(unsure.output)") }
             _ = try await fixture.startWorker()
             let second = try fixture.startTool(words.dropLast(2) + ["--ramp", "none"])

@@ -199,7 +199,8 @@ struct ConsoleCampaignTests {
             _ = try await console.get("/api/campaigns/spring/report") { $0.json["state"] as? String == "done" }
             let report = try await console.get("/api/campaigns/spring/report/page")
             #expect(report.text.contains("2 of 2 notifications") && !report.text.contains("Hi "))
-            #expect(report.headers["content-disposition"]?.hasPrefix("attachment") == true)
+            let name = try #require(report.headers["content-disposition"])
+            #expect(name.contains(/attachment; filename="spring\.20\d\d-\d\d-\d\dT\d{6}Z\.html"/), "\(name)")
             #expect(report.headers["content-security-policy"]?.hasPrefix("sandbox") == true)
             #expect(try await console.post("/api/campaigns/spring/message", as: .viewer).status == 403)
             #expect(try await console.post("/api/campaigns/spring/message").text.contains("Hi {{user}}"))
@@ -240,6 +241,8 @@ struct ConsoleCampaignTests {
             #expect(name.hasPrefix("attachment; filename=\"spring.not-reached.20"), "\(name)")
             let results = try await console.post("\(lists)/results")
             #expect(results.text.contains(",ann,apns,delivered,") && results.text.contains(",ben,apns,dead-lettered,"))
+            let missed = try await console.post("\(lists)/not-delivered")
+            #expect(missed.text.contains("\nben,failed,apns,rejected,400,") && !missed.text.contains("ann"))
             #expect(try await console.post("\(lists)/others").status == 404)
 
             let audience = try await upload("name;user\nAnn;ann\nBen;ben\nBen;ben\nEve;eve\n", to: console)
@@ -250,13 +253,24 @@ struct ConsoleCampaignTests {
             #expect(
                 whole.text.contains(
                     "users.csv has 4 lines: 1 person was reached, 2 were not; 1 repeats a person."), "\(whole.text)")
+            let foreign = try await upload("name;user\nAnn;ann\nEve;eve\n", to: console)
+            let elsewhere = "/api/campaigns/spring/report?upload=\(foreign)"
+            _ = try await console.get("\(elsewhere)&anew=true")
+            let refused = try await console.get(elsewhere) { $0.json["state"] as? String != "reading" }
+            #expect(
+                refused.json["field"] as? String == "reportAudience"
+                    && refused.text.contains("1 of 2 recipients of this file was never published"), "\(refused.text)")
+            _ = try await console.get("\(place)&anew=true")
+            _ = try await console.get(place) { $0.json["state"] as? String == "done" }
             let named = try await console.post("\(lists)/not-reached")
             #expect(
                 named.text.hasPrefix("\u{FEFF}name;user;unreached_why;")
                     && named.text.contains("\nBen;ben;failed;apns;")
                     && named.text.contains("\nEve;eve;never published;apns;"), "\(named.text)")
             let taken = entries(try await console.get(audit)).compactMap { $0["options"] as? [String: String] }
-            #expect(taken.compactMap { $0.keys.first } == ["not-reached", "csv", "not-reached"], "\(taken)")
+            #expect(
+                taken.compactMap { $0.keys.first } == ["not-reached", "not-delivered", "csv", "not-reached"], "\(taken)"
+            )
         }
     }
 
@@ -277,6 +291,9 @@ struct ConsoleCampaignTests {
             let refused = try await preview("ann\ncid")
             #expect(refused.json["state"] as? String == "failed")
             #expect(refused.text.contains("the campaign had 2 recipients, 2 are published"), "\(refused.text)")
+            let added = try await preview("cid\ndora", ["addPeople": true])
+            #expect(added.text.contains("2 recipients are added to the 2 that it had"), "\(added.text)")
+            #expect((added.json["command"] as? [String])?.last == "--add-people")
             let shown = try await preview("ann\ncid", ["replaceAudience": true])
             #expect(shown.text.contains("1 recipient of this audience is published, 1 remains"), "\(shown.text)")
             #expect((shown.json["command"] as? [String])?.contains("--replace-audience") == true)

@@ -1,5 +1,6 @@
 import Foundation
 import HeraldSandbox
+import HeraldTime
 import TestSupport
 import Testing
 
@@ -68,6 +69,37 @@ struct OutageTests {
             #expect(try await worker.page("/readyz").text.contains("\"backend\": \"unreachable\""))
             try await expectEnd(of: worker, in: fixture)
             try await Oracle(fixture).expectResults(Batch.delivered(0..<200, attempts: nil))
+        }
+    }
+
+    @Test("An outage in which a retry alone waits for its moment is a warning, until the next event ends it")
+    func untried() async throws {
+        var plan = Fixture.Plan()
+        plan.misbehaviour = [.status(503)]
+        plan.settings = ["retry.delays": "[10m]"]
+        try await Fixture.run(plan) { fixture in
+            let worker = try await fixture.startWorker()
+            try await fixture.publish(Batch.events(0..<1))
+            try await fixture.wait("a retry waits") { fixture.retries.count == 1 }
+            fixture.backend.misbehave([.hangUp()])
+            // Those that are called as probes expire.
+            let end = RFC3339.text(SystemClock.wall().advanced(by: .seconds(12)))
+            try await fixture.publish(
+                (1..<200).map { Publication(id: "e\($0)", user: "user-\($0)", more: ["expiresAt": end]) })
+            let sentence = try await worker.waitUntilNotReady("outage-breaker")
+            #expect(!sentence.contains("no call has been tried"))
+            try await fixture.waitForResults(199)
+            var page = ""
+            let isTold = try await eventually(within: Patience.seconds) {
+                page = try await worker.page("/readyz").text
+                return page.contains("\"ready\": true") && page.contains("; no call has been tried since ")
+            }
+            #expect(isTold && page.contains("; the next is due at ") && page.contains("outage-breaker"), "\(page)")
+            fixture.backend.misbehave([])
+            try await fixture.publish(Batch.events(200..<201))
+            try await worker.waitForLog("resuming")
+            try await fixture.waitForResults(200)
+            #expect(try await !worker.page("/readyz").text.contains("outage-breaker"))
         }
     }
 

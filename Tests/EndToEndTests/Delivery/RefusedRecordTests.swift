@@ -103,6 +103,43 @@ struct RefusedRecordTests {
         }
     }
 
+    @Test("A delay topic that takes no batch stops no calls: retries go by way of another one")
+    func refusingDelay() async throws {
+        var plan = Fixture.Plan()
+        plan.settings = ["retry.immediate": "0"]
+        plan.misbehaviour = [.status(503) { $0.user = "bad*" }]
+        try await Fixture.run(plan) { fixture in
+            let worker = try await fixture.startWorker()
+            // As an operator's mistake, which the worker did not know at its start.
+            try await fixture.configure("notifications.retry.1s", ["max.message.bytes": "900"])
+            let bad = (0..<200).map { Publication(id: "bad-\($0)", user: "bad-\($0)") }
+            for round in 0..<20 {
+                try await fixture.publish(Array(bad[10 * round..<10 * round + 10]))
+                try await fixture.publish(Batch.events(10 * round..<10 * round + 10))
+                // Calls stopped for half a minute.
+                try await fixture.wait("the well ones are called", within: 10) {
+                    fixture.backend.calls.count { $0.user?.hasPrefix("bad") == false } == 10 * round + 10
+                }
+            }
+            let page = try await worker.page("/readyz").text
+            let topic = fixture.topic("notifications.retry.1s")
+            #expect(page.contains(#""ready": true"#) && page.contains("record-refused"), "\(page)")
+            #expect(page.contains("because \(topic) does not take them (MSG_SIZE_TOO_LARGE"), "\(page)")
+            #expect(page.contains("gone by way of \(fixture.topic("notifications.retry.2s"))"), "\(page)")
+            #expect(!worker.logLines.contains { $0.message.contains("does not accept records") })
+            #expect(try await worker.metrics()["herald_transaction_aborts_total"] ?? 0 < 30)
+
+            try await fixture.configure("notifications.retry.1s", ["max.message.bytes": "1048588"])
+            try await fixture.waitForResults(400, within: 120)
+            try await fixture.waitUntilAllIsCommitted()
+            let oracle = try await Oracle(fixture)
+            let dead = ["apns": "dead-lettered attempts-exhausted 503 attempts 3"]
+            oracle.expectResults(
+                Batch.delivered(0..<200).merging((0..<200).map { ("bad-\($0)", dead) }) { $1 })
+            oracle.expectCalls { $0.hasPrefix("bad") ? 3 : 1 }
+        }
+    }
+
     @Test("Diagnostics give way when a dead letter would be too large for its topic with them")
     func trimmed() async throws {
         var plan = Fixture.Plan()

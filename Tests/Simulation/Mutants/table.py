@@ -498,10 +498,16 @@ MUTANTS = [
     ),
     # Transactions: promise 2.
     Mutant(
+        "a first one is a duplicate of what an earlier owner dealt with",
+        "DuplicateWindow.swift",
+        "        case .dealtWith, .underWay, .retrying: false\n",
+        "        case .dealtWith: true\n        case .underWay, .retrying: false\n",
+    ),
+    Mutant(
         "a record is written twice",
         "Engine+Production.swift",
-        "            emit(production: index)\n            next = ",
-        "            emit(production: index)\n            emit(production: index)\n            next = ",
+        "            emit(production: index, now: now)\n            next = ",
+        "            emit(production: index, now: now)\n            emit(production: index, now: now)\n            next = ",
     ),
     Mutant(
         "a commit does not wait for the producer to take every record",
@@ -643,9 +649,27 @@ MUTANTS = [
     Mutant(
         "calls go on while a topic takes nothing",
         "TopicRefusals.swift",
-        "    var nextCall: MonotonicTime { isOut ? nextCallAt : .distantPast }",
+        "    var nextCall: MonotonicTime { holdsCalls ? nextCallAt : .distantPast }",
         "    var nextCall: MonotonicTime { .distantPast }",
         scenario="isAtomic=true calm invalidEvents=1000000 events=600 burst=40 maxInFlight=200",
+    ),
+    Mutant(
+        "retries go to a topic that refuses them",
+        "TopicRefusals.swift",
+        "        hasAvoided && isAvoided(delay, now: now) ? other(than: delay, now: now) : nil\n",
+        "        nil\n",
+    ),
+    Mutant(
+        "a delay's topic that refuses records is tried again and again at once",
+        "TopicRefusals.swift",
+        "        rows[topic].avoidedUntil = now.advanced(by: rows[topic].avoidance)\n",
+        "        rows[topic].avoidedUntil = now.advanced(by: .milliseconds(10))\n",
+    ),
+    Mutant(
+        "one delay's topic that takes nothing holds all calls",
+        "TopicRefusals.swift",
+        "rows[topic].isOut && (topic < Self.firstDelay || rows[Self.firstDelay...].allSatisfy(\\.isOut))",
+        "rows[topic].isOut",
     ),
     Mutant(
         "a transaction that failed comes again as it was",
@@ -709,8 +733,8 @@ MUTANTS = [
     Mutant(
         "a retry does not wait for its moment",
         "Engine+Intake.swift",
-        "if events[slot].isRetry, let written = events[slot].event.dueAt {",
-        "if false, let written = events[slot].event.dueAt {",
+        "if events[slot].isRetry, !isAsked, let written = events[slot].event.dueAt {",
+        "if false, !isAsked, let written = events[slot].event.dueAt {",
     ),
     Mutant(
         "what was delivered without a title does not say so",
@@ -1037,6 +1061,13 @@ MUTANTS = [
         "CallGate.swift",
         "guard isLimited else { return closed.isEmpty ? .all : waiting.subtracting(closed) }",
         "guard isLimited else { return closed.isEmpty ? .all : PushServiceSet() }",
+        scenario="serviceRefusals=3",
+    ),
+    Mutant(
+        "what is known of an event waits for the hold of another push service",
+        "Engine+Holds.swift",
+        "        events[slot].wasCalled && events[slot].open != events[slot].event.pushServices\n",
+        "        false\n",
         scenario="serviceRefusals=3",
     ),
     Mutant(

@@ -60,6 +60,8 @@ package struct Bystanders: Sendable, CustomStringConvertible {
     var deferrals = Int.max
     /// Whether records are written in transactions.
     var isAtomic = false
+    /// Whether the first delay's topic takes no batch of two records.
+    var refusesBatches = false
 
     package static let all =
         usual + refusals + campaigns
@@ -161,6 +163,10 @@ package struct Bystanders: Sendable, CustomStringConvertible {
         Self(
             description: "a campaign overloads the backend", status: 200, capacity: 100, events: 10_000, users: 10_000,
             isCampaign: true, maxInFlight: 1_000, bound: 1_500, boundFrom: 10_000),
+        Self(
+            description: "a third fails, and the topic of its retries refuses them", every: 3, events: 18_000,
+            users: 18_000, eventsWithCode: 30, maxInFlight: 1_000, codes: 10, bound: 1_000, retryDelays: ["5s", "30s"],
+            isAtomic: true, refusesBatches: true),
     ]
 
     /// Whether few users have many events.
@@ -171,7 +177,8 @@ package struct Bystanders: Sendable, CustomStringConvertible {
         let world = FailingUsers(
             answer: hangs ? CallResult(failure: .timeout) : CallResult(status: status, retryAfter: retryAfter),
             from: failsFrom, latencies: latencies, capacity: capacity, connectionLosses: connectionLosses,
-            maxInFlight: maxInFlight, delays: retryDelays, isAtomic: isAtomic, campaign: isKnown ? "autumn" : nil)
+            maxInFlight: maxInFlight, delays: retryDelays, isAtomic: isAtomic, refusesBatches: refusesBatches,
+            campaign: isKnown ? "autumn" : nil)
         let names = (0..<events).map { number in
             let user = number % users
             return (fails(user) ? FailingUsers.mark : "good-") + "\(user)"

@@ -15,15 +15,32 @@ extension SimulatedWorker {
         guard simulation.isWaitingAsked() else { return }
         let now = self.now
         var count = 0
+        var besides: [SlotID: Int64] = [:]
         lane.engine.forEachEvent { slot in
             count += 1
-            for (services, reason) in lane.engine.waits(of: slot, now: now, names: { ("slot \($0)", "") }) {
-                check(reason, of: slot, services, now: now)
-            }
+            let waits = lane.engine.waits(of: slot, now: now, names: { ("slot \($0)", "") })
+            for (services, reason) in waits { check(reason, of: slot, services, now: now) }
+            let id = SlotID(index: slot, generation: lane.engine.slot(slot).generation)
+            guard answered.contains(id), waits.contains(where: { $0.reason.kind == .pushServiceHeld }) else { return }
+            besides[id] = heldBeside[id] ?? simulation.now
         }
+        heldBeside = besides
+        checkHeldBeside()
         let sum = lane.engine.waitCounts(now: now).reduce(0, +)
         if sum != count { simulation.checkers.fail("\(process) counts \(sum) reasons of \(count) events") }
     }
+
+    /// No event of which a call has its outcome waits in memory for a held push service: a kill would repeat that call,
+    /// however long ago it was.
+    private func checkHeldBeside() {
+        guard let since = heldBeside.values.min(), simulation.now - since > Self.mostHeldBeside else { return }
+        simulation.checkers.fail(
+            "promise 3: \(process) keeps an outcome for \(simulation.now - since) ms, because another push service is held"
+        )
+    }
+
+    /// The engine looks every second for what an outage kept in memory (milliseconds).
+    private static let mostHeldBeside: Int64 = 1_500
 
     /// The engine does its own work when it is due, and not only when another cause wakes the lane.
     func checkPunctuality() {

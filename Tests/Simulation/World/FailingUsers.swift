@@ -39,7 +39,12 @@ final class FailingUsers: PlainIO {
     private(set) var fetchedBytes = 0
     /// The records of the open transaction, and the commits under way.
     private let isAtomic: Bool
-    private var transaction: [(value: [UInt8], headers: HeaderList, topic: Int)] = []
+    private var transaction: [(id: ProductionID, value: [UInt8], headers: HeaderList, topic: Int)] = []
+    /// Whether the first delay's topic refuses two records of a transaction: its `max.message.bytes` has room for one.
+    private let refusesBatches: Bool
+    /// The end of the abort under way (milliseconds).
+    private var aborted: Int64?
+    private static let abortTakes: Int64 = 200
     private var commits = Agenda<UInt64>()
     /// The connections of the calls; their ends are the same each time.
     private var connections: SharedConnections
@@ -77,7 +82,8 @@ final class FailingUsers: PlainIO {
     ///   - connectionLosses: the share of connections, in millionths, that end with all calls on them.
     init(
         answer failure: CallResult, from failsFrom: Int64, latencies: [(from: Int64, latency: Int64)], capacity: Int64?,
-        connectionLosses: Int, maxInFlight: Int, delays: [String], isAtomic: Bool, campaign: String?
+        connectionLosses: Int, maxInFlight: Int, delays: [String], isAtomic: Bool, refusesBatches: Bool,
+        campaign: String?
     ) {
         connections = SharedConnections(losses: connectionLosses)
         self.failure = failure
@@ -95,6 +101,7 @@ final class FailingUsers: PlainIO {
         fetched = taken
         configuration.maxInFlight = maxInFlight
         self.isAtomic = isAtomic
+        self.refusesBatches = refusesBatches
         configuration.isAtomic = isAtomic
         lane = Lane(
             number: 0, configuration: configuration, requestWeights: Scenario.requestWeights, io: self, logger: .silent,
@@ -140,6 +147,10 @@ final class FailingUsers: PlainIO {
             acknowledgements = []
             inbox.events.insert(.producer)
             while let sequence = commits.next(until: time) { committed(sequence) }
+            if let at = aborted, at <= time {
+                aborted = nil
+                tell(.transaction(.aborted(nil, .acknowledged)))
+            }
             if let from = pausedFrom, from <= time {
                 pausedFrom = nil
                 tellCampaign(.paused)
@@ -255,7 +266,21 @@ final class FailingUsers: PlainIO {
         commits.add(sequence, at: time + 20 + Int64(transaction.count / 100))
     }
 
+    func abortTransaction() {
+        transaction = []
+        aborted = time + Self.abortTakes
+    }
+
     private func committed(_ sequence: UInt64) {
+        let first = transaction.filter { $0.topic == Self.firstRetryTopic }
+        if refusesBatches, first.count > 1 {
+            let error = KafkaError(code: KafkaError.Code.messageSizeTooLarge)
+            inbox.acknowledgements += first.map { ($0.id, error) }
+            inbox.events.insert(.producer)
+            let state = KafkaError(code: KafkaError.Code.state)
+            tell(.transaction(.committed(sequence: sequence, state, .abortable)))
+            return
+        }
         for record in transaction { append(record.value, record.headers, to: record.topic) }
         transaction = []
         tell(.transaction(.committed(sequence: sequence, nil, .acknowledged)))
@@ -272,7 +297,7 @@ final class FailingUsers: PlainIO {
     ) -> ProduceAnswer {
         if case .retry(let delay, _, _) = production.copy?.destination, let value, let headers {
             let (bytes, topic) = (value.withUnsafeBytes { Array($0) }, Self.firstRetryTopic + delay)
-            if isAtomic { transaction.append((bytes, headers, topic)) } else { append(bytes, headers, to: topic) }
+            if isAtomic { transaction.append((id, bytes, headers, topic)) } else { append(bytes, headers, to: topic) }
             deferrals += 1
         }
         if !isAtomic { acknowledgements.append(id) }

@@ -252,7 +252,7 @@ extension SimulatedWorker: SimulatedIO, TransactionalProcess {
             if passed.cause == .foreign, unnoticed.removeValue(forKey: place(partition)) != passed.stood {
                 simulation.checkers.fail("\(process) says of another program's offsets what is not so: \(passed)")
             }
-        case .outageBegan, .holdBegan, .foreignMetadata, .recordRefused: break
+        case .outageBegan, .holdBegan, .foreignMetadata, .recordRefused, .retriesDetoured: break
         }
     }
 

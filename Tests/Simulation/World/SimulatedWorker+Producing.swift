@@ -24,7 +24,10 @@ extension SimulatedWorker {
         }
         checkCompany(name)
         if let failure = refusal(of: production, record) {
-            if failure == .tooLarge { apart[name] = apart[name] ?? client.number }
+            // A refused retry goes to another delay's topic once, and takes others along there.
+            if failure == .tooLarge, !production.isRetry || !detoured.insert(name).inserted {
+                apart[name] = apart[name] ?? client.number
+            }
             if failure == .doesNotFit { unfit.insert(name) }
             log("the record for \(simulation.checkers.text(name)) is refused: \(failure)")
             if failure == .doesNotFit { return .doesNotFit }
@@ -140,8 +143,10 @@ extension SimulatedWorker {
     private func checkCompany(_ name: RecordName) {
         guard isAtomic else { return }
         companions.insert(name)
-        // Only the engine knows whether oversized ones were left out.
-        let known = companions.subtracting(unfit)
+        // Only the engine knows whether oversized ones were left out, and whether a retry had another topic to go to.
+        let known = companions.subtracting(unfit).filter {
+            apart[$0, default: .max] < client.number || !detoured.contains($0)
+        }
         let culprits = known.filter { apart[$0, default: .max] < client.number }
         guard let culprit = culprits.first, culprits.count < known.count else { return }
         simulation.checkers.fail(

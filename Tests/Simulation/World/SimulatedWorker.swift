@@ -101,6 +101,11 @@ final class SimulatedWorker {
     var apart: [RecordName: Int] = [:]
     /// Events with a record that was known to be too large.
     var unfit: Set<RecordName> = []
+    /// Events of which a call was delivered, and since when they wait for a held push service all the same.
+    var answered: Set<SlotID> = []
+    var heldBeside: [SlotID: Int64] = [:]
+    /// Events with a refused retry, which goes to another topic.
+    var detoured: Set<RecordName> = []
     /// The number of times that each was refused together with others.
     var refusedTogether: [RecordName: Int] = [:]
     /// Its engine has found that a topic takes nothing; the moment of its last call since then.
@@ -385,6 +390,9 @@ final class SimulatedWorker {
         callsOut = [:]
         unrecordedSince = [:]
         apart = [:]
+        detoured = []
+        answered = []
+        heldBeside = [:]
         unfit = []
         refusedTogether = [:]
         heldCall = nil

@@ -194,6 +194,28 @@ struct ReadinessTests {
         #expect(text.contains("\"since\": \"1970-01-01T00:00:00.000Z\""))
     }
 
+    @Test("That no broker answers stands before, and instead of, what follows from it")
+    func silentBrokers() {
+        func readiness(_ change: (inout WorkerReport) -> Void) -> Readiness {
+            let report = Reports.ready {
+                $0.cluster.isSilent = true
+                $0.cluster.error = KafkaError(code: KafkaError.Code.transport, message: "gone")
+                $0.lanes[0].outcomesWaitSince = Self.now.advanced(by: .seconds(-31))
+                change(&$0)
+            }
+            return Readiness(report, now: Self.now)
+        }
+        // A moment without an answer may be a restart.
+        let restart = readiness { $0.lanes[0].outcomesWaitSince = nil }
+        #expect(restart.isReady && restart.areBrokersReachable == true)
+        for cut in [readiness { $0.lanes[0].phase = .unassigned }, readiness { $0.cluster.isReachable = false }] {
+            #expect(cut.reasons.map(\.key) == ["brokers-unreachable"] && cut.areBrokersReachable == false)
+            #expect(cut.reasons.first?.what == "no broker answers (gone)")
+        }
+        let stalled = readiness { $0.cluster.isSilent = false }
+        #expect(stalled.reasons.first?.what == "nothing was committed for 31 s")
+    }
+
     @Test("An outage with nothing to call is a warning: the next event ends it")
     func idleOutage() {
         func readiness(_ change: (inout WorkerReport) -> Void = { _ in }) -> Readiness {
@@ -215,6 +237,47 @@ struct ReadinessTests {
             readiness { $0.lanes[0].events = 1 }, readiness { $0.cluster.ends[Reports.retry] = 4 },
             readiness { $0.cluster.ends[Reports.partition] = nil },
             readiness { $0.cluster.endsAsOf = WallTime(milliseconds: 0) },
+        ] {
+            #expect(held.reasons.map(\.key) == ["outage-breaker"] && held.warnings == [])
+        }
+    }
+
+    @Test(
+        "An outage in which no call is tried while retries wait is a warning, and says when the next is due"
+    )
+    func untriedOutage() throws {
+        func readiness(_ change: (inout WorkerReport) -> Void = { _ in }) -> Readiness {
+            let report = Reports.ready {
+                $0.lanes[0].outage = OutageReport(.breaker, status: 503)
+                $0.lanes[0].outageSince = WallTime(milliseconds: 0)
+                $0.lanes[0].meter.lastCallAt = Self.now.advanced(by: .seconds(-160))
+                $0.lanes[0].lastCall = WallTime(milliseconds: 10_000)
+                $0.lanes[0].nextDue = WallTime(milliseconds: 840_000)
+                $0.lanes[0].events = 1
+                $0.lanes[0].waiting = WaitReason.Kind.allCases.map { $0 == .retryDue ? 1 : 0 }
+                $0.lanes[0].partitions[1].next = 4
+                $0.cluster.ends = [Reports.partition: 90, Reports.retry: 10]
+                $0.cluster.endsAsOf = WallTime(milliseconds: 1)
+                change(&$0)
+            }
+            return Readiness(report, now: Self.now)
+        }
+        let untried = readiness()
+        let finding = try #require(untried.warnings.first)
+        #expect(untried.reasons == [] && finding.severity == .warn && finding.title == "The outage may be over")
+        #expect(
+            finding.what.hasSuffix(
+                "; no call has been tried since 1970-01-01T00:00:10.000Z; the next is due at 1970-01-01T00:14:00.000Z, and "
+                    + "tries whether it is over"))
+        for held in [
+            // Of the delay topic nothing is in memory: its first may be due.
+            readiness { $0.lanes[0].partitions[1].next = 3 },
+            readiness { $0.cluster.ends[Reports.partition] = 91 },
+            readiness { $0.lanes[0].waiting = [] },
+            readiness { $0.lanes[0].waiting = WaitReason.Kind.allCases.map { $0 == .outage ? 1 : 0 } },
+            readiness { $0.lanes[0].calls = 1 },
+            // It was tried just now.
+            readiness { $0.lanes[0].meter.lastCallAt = Self.now.advanced(by: .seconds(-9)) },
         ] {
             #expect(held.reasons.map(\.key) == ["outage-breaker"] && held.warnings == [])
         }
@@ -258,6 +321,23 @@ struct ReadinessTests {
             page.contains("2 events wait, because results does not take a record of theirs (NO): look at its settings.")
         )
         #expect(!page.contains("lag-growing") && !page.contains("commits-failing"))
+    }
+
+    @Test("A delay's topic that refuses records is a warning that says by way of which one its retries go")
+    func detour() {
+        let report = Reports.ready { report in
+            report.lanes[0].refusedRecords = [
+                .init(
+                    topic: "retry.5s", events: 3, since: WallTime(milliseconds: 0), text: "MSG_SIZE_TOO_LARGE",
+                    remedy: "run herald topics apply", instead: "retry.30s")
+            ]
+        }
+        let page = String(decoding: StatusPage(report, now: Self.now).readyz.body, as: UTF8.self)
+        #expect(page.contains(#""ready": true"#) && page.contains("record-refused"), "\(page)")
+        #expect(
+            page.contains(
+                "3 retries have gone by way of retry.30s, because retry.5s does not take them (MSG_SIZE_TOO_LARGE); "
+                    + "calls go on: run herald topics apply. Herald tries that topic again by itself."), "\(page)")
     }
 
     @Test(
@@ -512,6 +592,10 @@ struct ReadinessTests {
             "; it leads 1 partition (\(Reports.retry)) and coordinates the group and transactions of this worker: that "
             + "waits until another broker takes over"
         #expect(leads.contains(duties), "\(leads)")
+        #expect(warned.contains("ring the broker back") && warned.contains("fewer copies"))
+        let back = text { $0.cluster.silentBrokers = [] }
+        #expect(back.contains("A broker lags behind, so 2 partitions have fewer copies"), "\(back)")
+        #expect(back.contains("wait: it copies what it lacks") && !back.contains("ring the broker back"), "\(back)")
         let few = text { $0.cluster.unusable = [Reports.partition] }
         #expect(few.contains("too-few-brokers") && !few.contains("copies-missing"), "\(few)")
     }

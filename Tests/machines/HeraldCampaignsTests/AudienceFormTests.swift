@@ -70,7 +70,7 @@ struct AudienceFormTests {
         "A file that is not text is refused with the name of its format",
         arguments: [
             ([0x50, 0x4B, 0x03, 0x04, 0x14, 0], "xlsx"), ([0xD0, 0xCF, 0x11, 0xE0, 0xA1], "xls"),
-            ([0x1F, 0x8B, 0x08, 0], "gzip"), ([0x28, 0xB5, 0x2F, 0xFD], "zstd"), ([0xFF, 0xFE, 0x75, 0], "UTF-16"),
+            ([0x1F, 0x8B, 0x08, 0], "gzip"), ([0x28, 0xB5, 0x2F, 0xFD], "zstd"),
             ([0x75, 0, 0x73, 0], "UTF-16"), ([0, 0x75, 0, 0x73], "UTF-16"), ([0x25, 0x50, 0x44, 0x46, 0x2D], "PDF"),
         ] as [([UInt8], String)])
     func kinds(bytes: [UInt8], name: String) throws {
@@ -109,6 +109,22 @@ struct PreviewRefusalTests {
         #expect(changed.kept.isEmpty && changed.pauseIfFailures == 0.1)
     }
 
+    @Test("Of a third start all stays as the last one had it, and not as the first")
+    func lastTerms() throws {
+        let file = try AudienceFile("user\nann")
+        defer { file.remove() }
+        let order = CampaignOrder(text: try AudienceFile.text("Hi"), topic: "bulk")
+        var campaign = Samples.campaign()
+        campaign.definition?.rate = 12
+        campaign.definition?.ramp = [1, 10]
+        campaign.progress?.rate = 16
+        campaign.progress?.ramp = [2, 20]
+        campaign.control?.pauseIfFailures = 0.9
+        let preview = CampaignPreview(order, try file.preview("Hi"), of: campaign)
+        #expect(preview.kept == ["--rate 16/s", "--ramp 2,20", "--pause-if-failures 90%"])
+        #expect(preview.rate == 16 && preview.ramp == [2, 20] && preview.pauseIfFailures == 0.9)
+    }
+
     @Test("A ramp that a later start has dropped does not come back")
     func droppedRamp() throws {
         let file = try AudienceFile("user\nann")
@@ -118,7 +134,7 @@ struct PreviewRefusalTests {
         campaign.definition?.ramp = [1, 10]
         let first = CampaignPreview(order, try file.preview("Hi"), of: campaign)
         #expect(first.ramp == [1, 10] && first.kept.contains("--ramp 1,10"))
-        campaign.progress?.isRampDropped = true
+        campaign.progress?.ramp = []
         let later = CampaignPreview(order, try file.preview("Hi"), of: campaign)
         #expect(later.ramp.isEmpty && !later.kept.contains { $0.hasPrefix("--ramp") })
     }
@@ -227,7 +243,8 @@ struct AudienceChangeTests {
     }
 
     private func change(
-        from former: [String], to users: [String], published: Int, isComplete: Bool = false, inAudience: Int? = nil
+        from former: [String], to users: [String], published: Int, isComplete: Bool = false, inAudience: Int? = nil,
+        addsPeople: Bool = false
     ) throws -> AudienceChange {
         let progress = Samples.progress(
             recipients: former.count, published: published, isComplete: isComplete, audience: try mark(former))
@@ -236,7 +253,7 @@ struct AudienceChangeTests {
         let preview = try file.preview("Hi", after: progress)
         return AudienceChange(
             from: progress, to: preview.mark, recipients: preview.recipients, beginsWith: preview.beginsWith,
-            published: (published, inAudience ?? published))
+            published: (published, inAudience ?? published), addsPeople: addsPeople)
     }
 
     private static let former = ["ann", "bob", "cid"]
@@ -257,6 +274,19 @@ struct AudienceChangeTests {
         let users = ["dora"] + Self.former
         #expect(try change(from: Self.former, to: users, published: 3, isComplete: true) == .grown)
         #expect(try change(from: Self.former, to: users, published: 3) == .replaced)
+    }
+
+    @Test("People alone are added when they are said to be, and nobody of the former audience is left")
+    func added() throws {
+        let users = ["dora", "eve"]
+        func added(isComplete: Bool, _ users: [String]) throws -> AudienceChange {
+            try change(
+                from: Self.former, to: users, published: 3, isComplete: isComplete, inAudience: 0, addsPeople: true)
+        }
+        #expect(try added(isComplete: true, users) == .grown && added(isComplete: false, users) == .replaced)
+        #expect(try added(isComplete: true, Self.former) == .none)
+        let progress = Samples.progress(recipients: 3, published: 3, isComplete: true)
+        #expect(AudienceChange.added(to: progress, recipients: 4, published: 2) == 2)
     }
 
     @Test("An audience that lacks a person of the former one replaces it")

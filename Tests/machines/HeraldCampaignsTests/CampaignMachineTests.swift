@@ -96,11 +96,32 @@ struct CampaignMachineTests {
         let second = bench.start()
         bench.pass(1_000, second)
         #expect(bench.audits == ["started", "continued over \(by)"])
-        #expect(bench.published == bench.audience && bench.campaign?.progress?.isRampDropped == true)
+        #expect(bench.published == bench.audience && bench.campaign?.progress?.ramp?.isEmpty == true)
         bench.audience += ["late", "later"]
         bench.order.ramp = nil
         bench.pass(1_000, bench.start())
-        #expect(bench.published == bench.audience && bench.campaign?.progress?.isRampDropped == true)
+        #expect(bench.published == bench.audience && bench.campaign?.progress?.ramp?.isEmpty == true)
+    }
+
+    @Test("Rate and ramp of the last start stay, and not those of the first")
+    func lastTerms() throws {
+        let bench = try Bench(10) { ($0.rate, $0.ramp) = (1_000, [4, 4]) }
+        bench.delivers = false
+        let first = bench.start()
+        bench.pass(1_000, first)
+        bench.stop(first)
+        bench.run(first)
+        #expect(bench.published.count == 4 && bench.campaign?.progress?.ramp == nil)
+        (bench.order.rate, bench.order.ramp) = (500, [5, 4])
+        let second = bench.start()
+        bench.pass(1_000, second)
+        bench.stop(second)
+        bench.run(second)
+        #expect(bench.published.count == 5)
+        (bench.order.rate, bench.order.ramp) = (nil, nil)
+        bench.pass(1_000, bench.start())
+        let progress = try #require(bench.campaign?.progress)
+        #expect(bench.published.count == 5 && progress.rate == 500 && progress.ramp == [5, 4])
     }
 
     @Test("A campaign that an older program began continues: its records need no marks of the audience")
@@ -632,6 +653,36 @@ struct CampaignMachineTests {
         bench.audience += ["late"]
         #expect(bench.run(bench.start()) == .complete)
         #expect(bench.published.last == "late" && bench.campaign?.progress?.replacements?.first?.added == 1)
+    }
+
+    @Test("Once all are published, people are added in a file of their own, and a kill within it loses nobody")
+    func addedAlone() throws {
+        let bench = try Bench(4) { $0.ramp = [2] }
+        bench.order.addsPeople = true
+        #expect(
+            bench.run(bench.start())?.failure?.description
+                == "there is no campaign spring that people could be added to")
+        bench.order.addsPeople = false
+        bench.delivers = false
+        stopAtRamp(bench.start(), bench)
+        bench.order.addsPeople = true
+        let former = bench.audience
+        bench.audience = ["late", "later"]
+        let failure = try #require(bench.run(bench.start())?.failure)
+        #expect(failure.description.contains("2 recipients that it has are not published"), "\(failure)")
+        bench.audience = former
+        #expect(bench.run(bench.start()) == .complete && bench.published == former)
+        bench.audience = ["late", "user1", "later"]
+        let killed = bench.start()
+        for _ in 0..<9 { bench.step(killed) }
+        #expect(bench.run(bench.start()) == .complete)
+        #expect(bench.published == former + ["late", "later"])
+        let progress = try #require(bench.campaign?.progress)
+        #expect(progress.everybody == 6 && progress.published == 6 && progress.isComplete)
+        #expect(progress.replacements?.map(\.added) == [2] && progress.replacements?.map(\.recipients) == [4])
+        // The same file again adds nobody.
+        #expect(bench.run(bench.start()) == .complete && bench.published.count == 6)
+        #expect(bench.campaign?.progress?.replacements?.count == 1)
     }
 
     @Test("Published events that were deleted are not published again")

@@ -147,6 +147,27 @@ struct CampaignWaitingTests {
         #expect(Self.reason(publisher, bench) == .lastOutcomes(.init(open: 3), until: nil))
     }
 
+    @Test("A publisher ends when all who are left are in quiet hours, and says until when")
+    func asleep() throws {
+        let bench = try Bench(3)
+        bench.delivers = false
+        var retries = RetryBacklog.Count()
+        let until = bench.moment.wall.advanced(by: .hours(8))
+        (retries.asleep, retries.asleepUntil) = (1, until)
+        bench.retries = retries
+        let publisher = bench.start()
+        bench.pass(1_000, publisher)
+        bench.outcomes = ["delivered": 1, "apns/delivered": 1]
+        bench.pass(60_000, publisher)
+        #expect(bench.waits(publisher) == .lastOutcomes && publisher.end == nil)
+        bench.outcomes = ["delivered": 2, "apns/delivered": 2]
+        for _ in 0..<60 where publisher.end == nil { bench.pass(1_000, publisher) }
+        #expect(publisher.end == .complete)
+        let sentence = publisher.machine.progress.sentence(.complete, name: "spring", again: "")
+        #expect(sentence.hasSuffix(", 1 open (in quiet hours, the first until \(until.text))."), "\(sentence)")
+        #expect(bench.audits.last == "ended complete")
+    }
+
     @Test("A pause names its author and since when; after a resume, the publisher continues")
     func paused() throws {
         let bench = try Bench(9) { $0.ramp = [1] }

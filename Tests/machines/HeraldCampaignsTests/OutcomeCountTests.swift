@@ -273,10 +273,19 @@ struct CampaignStatusTests {
         "Shares add up to 100%, and only the whole is that, and only nothing is 0%",
         arguments: [
             ([0, 10], "0.0% 100.0%"), ([1, 1, 1], "33.4% 33.3% 33.3%"), ([1, 999_999], "0.1% 99.9%"),
-            ([1, 1, 999_998], "0.1% 0.1% 99.8%"), ([1_245, 600, 155], "62.3% 30.0% 7.7%"), ([0, 0], "- -"),
+            ([1, 1, 999_998], "0.1% 0.1% 99.8%"), ([1_245, 600, 155], "62.2% 30.0% 7.8%"), ([0, 0], "- -"),
+            ([5_885, 33, 14], "99.2% 0.6% 0.2%"), ([33, 3_000, 2_899], "0.6% 50.5% 48.9%"),
         ])
     func wholes(parts: [Int], text: String) {
         #expect(CampaignWords.shares(parts).joined(separator: " ") == text)
+    }
+
+    @Test(
+        "Of many small parts none is less than a tenth of a percent, and they add up to 100%", arguments: [3, 600, 999])
+    func smallParts(count: Int) {
+        let tenths = CampaignWords.shares(Array(repeating: 1, count: count))
+            .map { Int($0.filter(\.isNumber)) ?? 0 }
+        #expect(tenths.reduce(0, +) == 1_000 && !tenths.contains(0))
     }
 
     @Test("The time of the last change of state is not the time of the start")

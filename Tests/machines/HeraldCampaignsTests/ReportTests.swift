@@ -106,7 +106,7 @@ struct ReportTests {
         #expect(list.count == 4 && lines.count == 4)
         #expect(lines[0].hasPrefix("bob,failed,apns gcm,rejected,400,,2026-"))
         #expect(lines[1].hasPrefix("'=cid,cancelled,apns gcm,,,,2026-"))
-        #expect(lines[2...] == ["dora,no outcome yet,apns gcm,,,,\r\n", "eve,never published,apns gcm,,,,\r\n"])
+        #expect(lines[2...] == ["dora,no outcome yet,apns gcm,,,,,\r\n", "eve,never published,apns gcm,,,,,\r\n"])
         #expect(
             list.sortedCauses.map { "\($0.cause.why) \($0.cause.reason) \($0.count)" } == [
                 "cancelled  1", "failed rejected 1", "never published  1", "no outcome yet  1",
@@ -115,7 +115,17 @@ struct ReportTests {
         #expect(
             UnreachedList.heading(delimiter: ",")
                 == "user,unreached_why,unreached_pns,unreached_reason,unreached_status,unreached_detail,"
-                + "unreached_completedAt\r\n")
+                + "unreached_completedAt,unreached_completedUTC\r\n")
+    }
+
+    @Test("The status of a call before a cancellation has words, and a moment is as spreadsheets read it, too")
+    func lateStatus() throws {
+        var list = UnreachedList(People(), pushServices: ["apns"])
+        let entry = list.entry(try Samples.result("cancelled", status: 503))
+        #expect(
+            entry?.line(delimiter: ";")
+                == "u1;cancelled;apns;;503;the status of its last call before it ended as cancelled;"
+                + "2026-11-21T18:00:00.000Z;2026-11-21 18:00:00\r\n")
     }
 
     @Test("Lists without the audience's file have its delimiter, as a spreadsheet wrote it")
@@ -226,7 +236,8 @@ struct ReportTests {
     }
 
     private func list(
-        of bytes: [UInt8], _ form: AudienceForm, message: String, sum: inout AudienceSum?
+        of bytes: [UInt8], _ form: AudienceForm, message: String, _ progress: CampaignProgress? = nil,
+        sum: inout AudienceSum?
     ) throws -> String {
         var report = CampaignReport(Samples.definition(), now: Self.now)
         let results = try ["bob", "xia"].map {
@@ -243,7 +254,7 @@ struct ReportTests {
         definition.message = message
         var output = ""
         sum = try list.write(
-            try UnreachedAudience(audience, definition, users: .tag), delimiter: ",", to: { output += $0 },
+            try UnreachedAudience(audience, definition, progress, users: .tag), delimiter: ",", to: { output += $0 },
             known: { list, body in for result in results { if let entry = list.entry(result) { try body(entry) } } })
         return output
     }
@@ -253,13 +264,112 @@ struct ReportTests {
         var sum: AudienceSum?
         let list = try list(
             of: "user,name\nann,A\nbob,B\nbob,B\ncid,C\n\nx y,D\nann,A\n,\n", sum: &sum)
-        #expect(list.components(separatedBy: "\r\n").count == 5, "bob, cid, xia: \(list)")
+        #expect(list.components(separatedBy: "\r\n").count == 6, "bob, cid, the invalid line, xia: \(list)")
         #expect(
             sum?.sentence("users.csv")
                 == "users.csv has 8 lines: 1 person was reached, 2 were not; 2 repeat a person, 1 is invalid, 2 are "
-                + "empty. 1 more in the list is not in this file: at its end, without the other columns.")
+                + "empty. 1 invalid line is in the list, too, to be mended. 1 person was reached who is not in this "
+                + "file. 1 more in the list is not in this file: at its end, without the other columns.")
         _ = try self.list(of: "user,name\nzoe,Z\nxia,X\nbob,B\n", sum: &sum)
-        #expect(sum?.sentence("a") == "a has 3 lines: 1 person was reached, 2 were not.")
+        #expect(
+            sum?.sentence("a")
+                == "a has 3 lines: 1 person was reached, 2 were not. 1 person was reached who is not in this file.")
+    }
+
+    @Test("Invalid lines are in the list with their place and reason, but for people of whom Kafka knows")
+    func invalidLines() throws {
+        let list = try list(of: "user,name\nx y,D\ncid,\"a\nb\",1\nann\nbob,B\n=1,\"open\n", message: "Hi {{name}}")
+        let lines = list.components(separatedBy: "\r\n")
+        #expect(lines[1].hasPrefix("x y,D,invalid,apns gcm,\"line 2: user holds a space"), "\(list)")
+        #expect(lines[2].hasPrefix("\"cid,\"\"a\\nb\"\",1\",,invalid,apns gcm,\"line 3: has 3 fields"), "\(list)")
+        #expect(lines[3].hasPrefix("bob,B,failed,apns gcm,rejected"), "ann was reached: \(list)")
+        #expect(lines[4].hasPrefix("\"'=1,\"\"open\",,invalid,apns gcm,row 6 (line 7): has a quote"), "\(list)")
+        let objects = try self.list(of: #"{"user":"cid","name":"C"}"# + "\n[1]\n")
+        #expect(
+            objects.contains(#"{"begins with":"[1]","unreached_why":"invalid","unreached_pns":"apns gcm","#),
+            "\(objects)")
+        // Nobody is notified by such a line.
+        let again = try AudienceFile(objects, name: "a.jsonl")
+        defer { again.remove() }
+        #expect(try again.lines("Hi").contains("2!has no user"))
+    }
+
+    @Test("What was not delivered has a line for each push service, with the audience's columns")
+    func undelivered() throws {
+        var report = CampaignReport(Samples.definition(), now: Self.now)
+        let results = [
+            try Samples.result("delivered", user: "ann", pns: "apns"),
+            try Samples.result("dead-lettered", user: "ann", pns: "gcm", reason: "rejected", status: 404),
+            try Samples.result("dead-lettered", user: "bob", pns: "apns", reason: "rejected", status: 400),
+            try Samples.result("dead-lettered", user: "bob", pns: "gcm", reason: "rejected", status: 400),
+            try Samples.result("dead-lettered", user: "cid", pns: "gcm", reason: "rejected", status: 400),
+            try Samples.result("dead-lettered", user: "cid", pns: "gcm", reason: "rejected", status: 400, replays: 1),
+            try Samples.result("delivered", user: "cid", pns: "gcm", replays: 2),
+            try Samples.result("cancelled", user: "xia", pns: nil),
+        ]
+        for result in results { report.add(result) }
+        func lines(_ audience: Audience?) throws -> [String] {
+            var output = ""
+            let audience = try audience.map { try UnreachedAudience($0, Samples.definition(), nil, users: .tag) }
+            var list = try UndeliveredList(report, audience, delimiter: ";") { output += $0 }
+            for result in results { try list.add(result) }
+            try list.finish()
+            #expect(list.count == 4)
+            return output.components(separatedBy: "\r\n").map { String($0.prefix(30)) }
+        }
+        #expect(
+            try lines(nil) == [
+                "user;unreached_why;unreached_p", "ann;failed;gcm;rejected;404;;2", "bob;failed;apns;rejected;400;;",
+                "bob;failed;gcm;rejected;400;;2", "xia;cancelled;apns gcm;;;;2026", "",
+            ])
+        let file = try AudienceFile("first_name,user\nB,bob\nC,cid\nA,ann\n")
+        defer { file.remove() }
+        #expect(
+            try lines(try file.open()) == [
+                "first_name,user,unreached_why,", "B,bob,failed,apns,rejected,400", "B,bob,failed,gcm,rejected,400,",
+                "A,ann,failed,gcm,rejected,404,", ",xia,cancelled,apns gcm,,,,202", "",
+            ])
+    }
+
+    /// What a report finds of a file of these users; ann, bob, xia and zoe were published.
+    private func judged(_ users: [String], of former: [String], isComplete: Bool) throws -> AudienceSum? {
+        let file = try AudienceFile((["user"] + former).joined(separator: "\n"))
+        defer { file.remove() }
+        let progress = Samples.progress(
+            recipients: former.count, published: 4, isComplete: isComplete, audience: try file.preview("Hi").mark)
+        var sum: AudienceSum?
+        let text = (["user"] + users).joined(separator: "\n")
+        _ = try list(of: Array(text.utf8), AudienceForm(), message: "Hi", progress, sum: &sum)
+        return sum
+    }
+
+    private static let published = ["ann", "bob", "xia", "zoe"]
+    private static let own: [(users: [String], former: [String], isComplete: Bool)] = [
+        (["zoe", "xia", "bob", "ann"], published, true), (published + ["dora"], published, true),
+        (["dora"] + published, published, true), (["zoe"], published, true),
+        (["zoe", "eve", "ann", "bob", "xia"], published + ["eve"], false),
+        (published + ["eve", "dora"], published + ["eve"], false), (["zoe", "bob"], published + ["eve"], false),
+    ]
+
+    @Test(
+        "A report takes what a start takes as its campaign's audience, and people who were all published",
+        arguments: own)
+    func ownAudience(users: [String], former: [String], isComplete: Bool) throws {
+        let sum = try #require(try judged(users, of: former, isComplete: isComplete))
+        #expect(sum.reached + sum.unreached == users.count)
+        #expect(sum.reached + sum.reachedOutside == 2, "all who were reached are named: \(sum)")
+    }
+
+    @Test("A report refuses another campaign's audience, and says what it found")
+    func foreignAudience() {
+        #expect(
+            failure { try judged(["ann", "dora", "eve"], of: Self.published, isComplete: true) }
+                == "2 of 3 recipients of this file were never published by campaign spring, and 3 of those who were are "
+                + "not in it: it is another audience. Choose the one that the campaign has, of 4 recipients: in any order "
+                + "and encoding")
+        #expect(
+            failure { try judged(["dora"] + Self.published, of: Self.published + ["eve"], isComplete: false) }
+                .hasPrefix("1 of 5 recipients of this file was never published by campaign spring: it is another"))
     }
 
     @Test("With an audience, the list keeps its columns as they are written, and is an audience itself")
@@ -274,8 +384,8 @@ struct ReportTests {
             lines[1].hasPrefix("2; bob ;\"B; \"\"b\"\"\nB\";Bob;failed;apns gcm;rejected;400;;2026-"), "\(first)"
         )
         #expect(
-            lines[2] == "3;cid;;;never published;apns gcm;;;;"
-                && lines[3] == "4;dora;;Dora;never published;apns gcm;;;;")
+            lines[2] == "3;cid;;;never published;apns gcm;;;;;"
+                && lines[3] == "4;dora;;Dora;never published;apns gcm;;;;;")
         #expect(lines[4].hasPrefix(";xia;;;failed;apns gcm;") && lines[5].isEmpty && lines.count == 6)
         let again = try AudienceFile(first)
         defer { again.remove() }
@@ -284,7 +394,7 @@ struct ReportTests {
         let second = try list(of: first)
         #expect(
             second.components(separatedBy: "unreached_why").count == 2 && second.contains("3;cid;;;never published"))
-        #expect(second.components(separatedBy: "\r\n").allSatisfy { !$0.contains("published;apns gcm;;;;never") })
+        #expect(second.components(separatedBy: "\r\n").allSatisfy { !$0.contains("published;apns gcm;;;;;never") })
     }
 
     @Test(

@@ -134,7 +134,9 @@ struct EngineWaitingTests {
         let later = EngineHarness()
         let soon = RFC3339.text(WallTime(milliseconds: later.time + 700))
         let waits = try Self.slot(later.event("ann", more: #","notBefore":"\#(soon)""#))
+        #expect(later.engine.nextEventDue == later.now.monotonic.advanced(by: .milliseconds(700)))
         try Self.expectCall(later, at: waits, is: .notBefore)
+        #expect(later.engine.nextEventDue == nil)
 
         let retry = EngineHarness()
         let head = try Self.slot(retry.event("ann", on: EngineHarness.oneSecond))

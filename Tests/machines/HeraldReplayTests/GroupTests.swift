@@ -96,6 +96,37 @@ struct GroupTests {
         #expect(groups(.source, rest, index)[0].suggestion.contains("backend.path"))
     }
 
+    @Test("Letters with 404 of a campaign and of a push service are mixed: a wrong URL fails all alike")
+    func wrongWay() {
+        func letters(_ count: Int, _ pns: String, _ campaign: String = "") -> [DeadLetterEntry] {
+            (0..<count).map { number in
+                SampleEntry.make(
+                    offset: Int64(number),
+                    [
+                        "herald-reason": "rejected", "herald-status": "404", "herald-pns": pns,
+                        "herald-campaign": campaign,
+                    ])
+            }
+        }
+        let dead = letters(15, "apns,gcm", "oldlist")
+        let service = letters(10, "wns")
+        for field in [GroupField.reason, .status, .source] {
+            let mixed = groups(field, dead + service)[0].suggestion
+            #expect(
+                mixed.hasPrefix("mixed (15 of campaign oldlist, 10 of no campaign): split it by campaign ("), "\(mixed)"
+            )
+        }
+        let parts = groups(.campaign, dead + service).map(\.suggestion)
+        #expect(parts[0].hasPrefix("see whether the backend knows the users of campaign oldlist; if others are not"))
+        #expect(parts[1].hasPrefix("check wns's app, credentials and certificate in the backend; if the others"))
+        // Nine letters are for one push service by chance; and all fail alike.
+        for letters in [dead + letters(9, "wns"), dead + letters(20, "apns,gcm")] {
+            let one = groups(.status, letters)[0].suggestion
+            #expect(
+                one.hasPrefix("check backend.url and backend.path if nothing is delivered; else see them by"), "\(one)")
+        }
+    }
+
     @Test(
         "An invalid event names the members that a replay can correct, and nothing else",
         arguments: [

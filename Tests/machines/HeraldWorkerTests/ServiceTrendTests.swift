@@ -45,6 +45,16 @@ struct ServiceTrendTests {
         #expect(look(20) == [wns(10, ended: 6, isAlone: true)])
     }
 
+    @Test(
+        "has the status of its latest answer, unless most of its calls had none", arguments: [(6, 4, 503), (4, 6, 0)])
+    mutating func status(failed: Int, unanswered: Int, status: Int) {
+        meter.latestStatus[1] = (503, Self.at(0))
+        _ = look(0)
+        end(.answered(.transient), 1, failed)
+        end(.unanswered(.timeout), 1, unanswered)
+        #expect(look(10).map(\.status) == [status])
+    }
+
     @Test("is not recognised when one call is delivered, until twenty others have failed since")
     mutating func alive() {
         _ = look(0)

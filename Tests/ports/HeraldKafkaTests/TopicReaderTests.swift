@@ -77,6 +77,16 @@ struct TopicReaderTests {
         }
     }
 
+    @Test("More records than several wake-ups apart come once each, and in order")
+    func many() throws {
+        try publish(50_000)
+        let reader = try reader()
+        defer { reader.close() }
+        try reader.begin([partition: .beginning], to: .offsets([partition: 50_000]))
+        let found = try read(reader, within: .seconds(120))
+        #expect(found.isAtEnd && found.places == places(0..<50_000))
+    }
+
     @Test("A client that has fallen silent goes on where it was, and repeats nothing")
     func silence() throws {
         try publish(10)

@@ -1,3 +1,4 @@
+import HeraldDriver
 import HeraldEvents
 import HeraldKafka
 import HeraldTime
@@ -113,6 +114,19 @@ struct NotificationLedgerTests {
         // To workers with other settings the second one did not decode either.
         try ledger.add(result(8, nil, .deadLettered))
         #expect(account(ledger).isBalanced && account(ledger).total.settled == [.deadLettered: 3])
+    }
+
+    @Test("Lost requests are in no number; a lost retry's notifications are missing ones")
+    func lost() {
+        var sums = account(ledger())
+        sums.lost = LostRecords([.init(partition: TopicPartition(topic: "notifications", partition: 0), count: 3)])
+        (sums.skipped, sums.lostRetries) = (628, 295)
+        let text = sums.sentences.joined(separator: " ")
+        #expect(text.contains("628 records were deleted before they were read, and skipped"), "\(text)")
+        #expect(text.contains("336 of the lost records were requests: what they asked for is not in these numbers."))
+        #expect(text.contains("295 of the lost records were retries: their notifications are among the missing"))
+        sums.lostRetries = 631
+        #expect(!sums.sentences.joined().contains("were requests") && !sums.isBalanced)
     }
 
     @Test("Results of other events change nothing, wherever they lie")

@@ -102,6 +102,76 @@ struct ExplanationTests {
         #expect(unread.text.contains("gcm: it will not be called: the user has opted out of promotional."))
     }
 
+    @Test("A call that is under way is not said to be none, whatever its user says meanwhile")
+    func saidDuringCall() throws {
+        var situation = Sample.situation(now: 1_000)
+        situation.said = ["apns": .optedOut("all", since: nil, by: nil), "gcm": .optedOut("all", since: nil, by: nil)]
+        let calling = WaitReason.calling(since: Sample.at(999))
+        situation.waiting.note(
+            .success(
+                WaitingPage(events: [
+                    WaitingPage.Event(
+                        id: "order-17", user: "ann", origin: "\(Sample.origin)", takenAt: Sample.at(999),
+                        waits: [.init(calling, pushServices: ["apns"])])
+                ])), of: Sample.origin, at: "h:1")
+        let text = try explain([Sample.published()], situation).text
+        #expect(!text.contains("apns: it will not be called"), "\(text)")
+        #expect(text.contains("apns: that call goes on; a further one would end as suppressed, uncalled: the user has"))
+        #expect(text.contains("gcm: it will not be called"), "\(text)")
+    }
+
+    @Test("Whoever has another word by now is not said to want no disturbance")
+    func newWord() throws {
+        let event = try Sample.event([
+            Sample.published(), Sample.delayed(10, until: 2_000, .quietHours), Sample.settled(1, "gcm"),
+        ])
+        func newWord(_ quiet: QuietHours?, said second: Int64) -> String? {
+            let entry = LastWordContext.Entry(
+                preference: Preference(OptOut(), quiet: quiet, updatedAt: Sample.at(second)))
+            return event.newWord(
+                by: StandingWords(["ann": entry], [:], pushServices: .standard, classes: [:]))
+        }
+        let quiet = QuietHours(zone: "Europe/Berlin", start: 1_320, end: 420)
+        #expect(newWord(quiet, said: 9) == nil)
+        #expect(newWord(quiet, said: 11) == "is another one, with the quiet hours 22:00-07:00 Europe/Berlin")
+        #expect(newWord(nil, said: 11) == "names no quiet hours")
+        let forgotten = StandingWords([:], [:], pushServices: .standard, classes: [:])
+        var situation = Sample.situation(now: 1_000)
+        situation.newWord = event.newWord(by: forgotten)
+        let text = Explanation(of: event, situation).sentences.joined(separator: "\n")
+        #expect(
+            text.contains(
+                "its user did not want to be disturbed before then. By now the user's word names no quiet hours: it is looked at "
+                    + "anew"), "\(text)")
+    }
+
+    @Test("A result by a broken record says so, unless the record came later")
+    func brokenWord() throws {
+        let steps = [
+            Sample.published(), Sample.settled(1, "gcm"),
+            Sample.settled(20, "apns", .suppressed) {
+                $0.suppression = .optedOut
+                $0.detail = "opted out of promotional"
+            },
+        ]
+        let event = try Sample.event(steps)
+        func fault(at second: Int64) -> String? {
+            let entry = LastWordContext.Entry(
+                preference: Preference(OptOut()), problem: "has no optOut",
+                place: .init(partition: 0, offset: 7, at: Sample.at(second)))
+            return event.wordFault(
+                by: StandingWords(["ann": entry], [:], pushServices: .standard, classes: [:]))
+        }
+        #expect(event.dependsOnWords && fault(at: 21) == nil)
+        var situation = Sample.situation(now: 1_000)
+        situation.wordFault = fault(at: 19)
+        let text = try explain(steps, situation).text
+        #expect(
+            text.contains(
+                "apns: it was not sent, because a broken record counts as the user's opt-out of it (opted out of promotional): "
+                    + "the record at partition 0, offset 7, has no optOut"), "\(text)")
+    }
+
     @Test("A dead letter of which a replay ends as suppressed is not to be replayed")
     func saidOfLetter() throws {
         var situation = Sample.situation(now: 1_000)
@@ -116,6 +186,22 @@ struct ExplanationTests {
             ),
             "\(found.text)")
         #expect(!found.text.contains("replay it.") && !found.commands.contains { $0.contains("replay") })
+    }
+
+    @Test("A push service of which a retry alone tells is open when the request is gone, and a later retry")
+    func lostRetryWithoutRequest() throws {
+        let steps = [Sample.called(1), Sample.settled(1, "gcm"), Sample.delayed(2, until: 32)]
+        let identity = TimelineBuilder.Identity(id: "order-17", user: "ann", pushServices: ["gcm"])
+        let event = try Sample.event(steps, identity)
+        #expect(event.open == ["apns"] && event.pushServices == ["gcm", "apns"])
+        var situation = Sample.situation()
+        situation.retryStanding = .init(committed: try #require(event.delay).record.offset + 1, begin: 0)
+        situation.lostRetries = [Self.lost("notifications.retry.2m")]
+        let text = Explanation(of: event, situation).sentences.joined(separator: " ")
+        #expect(text.contains("apns: the group has passed its retry (notifications.retry.30s, partition 1, offset 9)"))
+        #expect(text.contains("a later one is probably lost: 42 records of notifications.retry.2m/3"), "\(text)")
+        #expect(text.contains("whether it was for further push services is not known"))
+        #expect(text.contains("publish it again under another id"))
     }
 
     @Test("A retry whose record was deleted or passed over is lost, and is not said to be called again")

@@ -9,6 +9,8 @@ package enum ZoneFolder {
     private static let longestFile = 1 << 20
     /// The same zones again, the second with leap seconds.
     private static let repeated = ["posix/", "right/"]
+    /// The machine's own zone, another one on each, and what stands there before one is chosen: no user's.
+    private static let ofMachine: Set<String> = ["localtime", "posixrules", "Factory"]
 
     /// All zones by their names, as `Europe/Berlin`; files that are no zone's are passed over.
     ///
@@ -16,7 +18,7 @@ package enum ZoneFolder {
     package static func read(_ path: String = path) throws(InputError) -> TimeZones {
         var zones: [String: ZoneRules] = [:]
         for name in (try? FileManager.default.subpathsOfDirectory(atPath: path)) ?? []
-        where !repeated.contains(where: name.hasPrefix) {
+        where !repeated.contains(where: name.hasPrefix) && !ofMachine.contains(name) {
             guard let bytes = try? BoundedFile.read("\(path)/\(name)", limit: longestFile),
                 let rules = try? ZoneFile.rules(bytes.span.bytes)
             else { continue }

@@ -82,8 +82,8 @@ enum KafkaClientSettings {
             ], settings)
     }
 
-    /// A tool's reader of dead letters and of what became of them: as far as it is committed, and told where it ends.
-    static func deadLetterReader(_ settings: Settings) -> ClientProperties {
+    /// A tool's reader of records and of what became of them: as far as they are committed, and told where they end.
+    static func toolReader(_ settings: Settings) -> ClientProperties {
         // An answer without records says where the end is; it is not worth waiting for.
         resultsReader(settings) + [("enable.partition.eof", "true"), ("fetch.wait.max.ms", "10")]
     }
@@ -98,7 +98,7 @@ enum KafkaClientSettings {
         resultsReader(settings) + [("enable.partition.eof", "true")]
             + unset(
                 [
-                    ("queued.min.messages", "100000"), ("queued.max.messages.kbytes", "16384"),
+                    ("queued.min.messages", "40000"), ("queued.max.messages.kbytes", "16384"),
                     // A broker answers one request of a connection after the other: the question for the ends waits for a fetch.
                     ("fetch.wait.max.ms", "100"),
                 ], settings)
@@ -106,20 +106,13 @@ enum KafkaClientSettings {
 
     /// The doctor's reader: an offset that a worker is just committing does not keep it waiting.
     static func doctorReader(_ settings: Settings) -> ClientProperties {
-        deadLetterReader(settings) + [("isolation.level", "read_uncommitted")]
+        toolReader(settings) + [("isolation.level", "read_uncommitted")]
     }
 
     /// The console's reader of first records and of dead letters as they arrive: small, because it runs for days.
     static func watcher(_ settings: Settings) -> ClientProperties {
-        deadLetterReader(settings)
+        toolReader(settings)
             + unset([("queued.max.messages.kbytes", "4096"), ("max.partition.fetch.bytes", "65536")], settings)
-    }
-
-    /// A tool's reader of campaigns and their outcomes, which goes through millions of results.
-    static func outcomeReader(_ settings: Settings) -> ClientProperties {
-        // librdkafka stops fetching for up to a second when this much is there that was not taken.
-        deadLetterReader(settings)
-            + unset([("queued.min.messages", "250000"), ("queued.max.messages.kbytes", "98304")], settings)
     }
 
     /// The writer of replays; its `transactional.id` comes on top.

@@ -37,7 +37,7 @@ extension Settings {
 
     func campaignContext(environment: [String: String]) -> CampaignContext {
         var context = CampaignContext(
-            topics: topicNames, readerProperties: KafkaClientSettings.outcomeReader(self),
+            topics: topicNames, readerProperties: KafkaClientSettings.toolReader(self),
             writerProperties: KafkaClientSettings.replayWriter(self),
             controlProperties: KafkaClientSettings.publisher(self),
             operatorName: Operator.name(environment: environment))
@@ -52,7 +52,7 @@ extension Settings {
 
     func replayContext(environment: [String: String]) throws -> ReplayContext {
         var context = ReplayContext(
-            topics: topicNames, readerProperties: KafkaClientSettings.deadLetterReader(self),
+            topics: topicNames, readerProperties: KafkaClientSettings.toolReader(self),
             writerProperties: KafkaClientSettings.replayWriter(self),
             auditProperties: KafkaClientSettings.publisher(self), decoder: try recordDecoder(),
             maximumReplays: retry.replays, operatorName: Operator.name(environment: environment))
@@ -71,7 +71,7 @@ extension Settings {
         TimelineSearch(
             topics: topicNames, delays: retry.delays,
             // As for every reader of millions of results.
-            readerProperties: KafkaClientSettings.outcomeReader(self),
+            readerProperties: KafkaClientSettings.toolReader(self),
             decoder: try recordDecoder(),
             group: WorkerGroup(name: kafka.group, listen: adminAddress, named: namedWorkers, token: adminToken),
             words: standingWords)

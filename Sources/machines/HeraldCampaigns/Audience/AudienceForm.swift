@@ -27,8 +27,10 @@ package struct AudienceForm: Sendable, Equatable {
     /// This form for a campaign that goes on: column and encoding are those of its last audience where none are given.
     ///
     /// Another encoding reads the same users with other letters in what they are sent: it is refused, unless the audience
-    /// may be replaced. A file that was saved anew in UTF-8 is recognised.
-    package func continuing(_ former: CampaignProgress?, replacesAudience: Bool) throws(ToolFailure) -> Self {
+    /// may be replaced, or has other people. A file that was saved anew in UTF-8 is recognised.
+    package func continuing(
+        _ former: CampaignProgress?, replacesAudience: Bool, addsPeople: Bool = false
+    ) throws(ToolFailure) -> Self {
         var form = self
         form.userColumn = userColumn ?? former?.userColumn
         guard let known = former?.encoding else { return form }
@@ -37,7 +39,8 @@ package struct AudienceForm: Sendable, Equatable {
             if !replacesAudience { form.formerEncoding = AudienceEncoding(known) }
             return form
         }
-        guard replacesAudience || encoding.isUTF8 || encoding.name.lowercased() == known.lowercased() else {
+        guard replacesAudience || addsPeople || encoding.isUTF8 || encoding.name.lowercased() == known.lowercased()
+        else {
             throw ToolFailure(
                 "the campaign's audience was read as \(known), and as \(encoding.name) its letters would be others; leave "
                     + "out --encoding, or add --replace-audience")

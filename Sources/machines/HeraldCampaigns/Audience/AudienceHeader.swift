@@ -5,7 +5,9 @@ internal import HeraldTools
 /// The first line of a CSV file: what its columns are called.
 struct AudienceHeader {
     /// What a list of those who were not reached has behind the columns of its audience.
-    static let unreached = ["why", "pns", "reason", "status", "detail", "completedAt"].map { "unreached_\($0)" }
+    static let unreached = ["why", "pns", "reason", "status", "detail", "completedAt", "completedUTC"].map {
+        "unreached_\($0)"
+    }
 
     /// What a list of invalid lines has behind them.
     static let invalid = ["line", "row", "why"].map { "invalid_\($0)" }

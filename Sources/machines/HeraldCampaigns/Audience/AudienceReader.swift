@@ -55,6 +55,8 @@ struct AudienceReader {
     private(set) var line = 0
     /// The number of the record, from 1, the header's included: the row that a spreadsheet shows it in.
     private(set) var row = 0
+    /// Where it stands, for people.
+    var recordPlace: String { AudiencePreview.InvalidLine(line: line, row: row, reason: "").place }
 
     /// A reader at the beginning; what is wrong with the header is thrown.
     ///
@@ -153,11 +155,15 @@ struct AudienceReader {
     /// The columns of lists of its lines, without those of former lists; of JSON lines one for the beginning.
     var ownColumns: [String] { format == .csv ? Array(columnNames.prefix(keptColumns)) : ["begins with"] }
 
-    /// The record in these columns; in the first alone its beginning, where it has no such cells or more bytes.
-    func ownCells(byteCount: Int, excerpt: Int) -> [String] {
+    /// A longer record has its beginning alone in lists of what is no recipient.
+    private static let listedBytes = 1_024
+    private static let excerptBytes = 200
+
+    /// The record in these columns; in the first alone its beginning, where it has no such cells or too many bytes.
+    var ownCells: [String] {
         let count = ownColumns.count
-        guard isRow, record.count <= byteCount else {
-            return [self.excerpt(byteCount: excerpt)] + Array(repeating: "", count: count - 1)
+        guard isRow, record.count <= Self.listedBytes else {
+            return [excerpt] + Array(repeating: "", count: count - 1)
         }
         let cells = csv.fields.prefix(count).map { field in
             var text: [UInt8] = []
@@ -167,8 +173,8 @@ struct AudienceReader {
         return cells + Array(repeating: "", count: count - cells.count)
     }
 
-    private func excerpt(byteCount: Int) -> String {
-        var bytes = (givenUp.isEmpty ? window.bytes[record] : givenUp[...]).prefix(byteCount)
+    private var excerpt: String {
+        var bytes = (givenUp.isEmpty ? window.bytes[record] : givenUp[...]).prefix(Self.excerptBytes)
         while let last = bytes.last, last == UInt8(ascii: "\n") || last == UInt8(ascii: "\r") { bytes.removeLast() }
         return String(decoding: bytes, as: UTF8.self)
     }

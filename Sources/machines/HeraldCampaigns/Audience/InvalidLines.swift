@@ -9,9 +9,6 @@ internal import HeraldTools
 /// One thread.
 package final class InvalidLines {
     private static let pieceBytes = 65_536
-    private static let excerptBytes = 200
-    /// A longer line has its beginning alone.
-    private static let rowBytes = 1_024
 
     /// `nil` when they are kept.
     private let path: String?
@@ -47,8 +44,7 @@ package final class InvalidLines {
         if count == 0 { try begin(lines) }
         count += 1
         guard count <= keptCount else { return }
-        let cells = lines.ownCells(byteCount: Self.rowBytes, excerpt: Self.excerptBytes)
-        add(cells + ["\(lines.line)", "\(lines.row)", reason])
+        add(lines.ownCells + ["\(lines.line)", "\(lines.row)", reason])
         if path != nil, piece.count >= Self.pieceBytes { try write() }
     }
 

@@ -11,7 +11,7 @@ package final class RecipientReader {
     package enum Item: Equatable {
         /// A recipient: ``id``, ``user``, ``message`` and ``event`` are his until the next call.
         case recipient
-        /// A line that is none, and why.
+        /// A line that is none, and why; ``user`` is empty where it cannot be split.
         case invalid(String)
         case end
     }
@@ -60,12 +60,12 @@ package final class RecipientReader {
 
     /// Goes on to the next line that is not empty.
     package func next() throws -> Item {
+        user.removeAll(keepingCapacity: true)
         switch try lines.next() {
         case .end: return .end
         case .wrong(let reason): return .invalid(reason)
         case .good: break
         }
-        user.removeAll(keepingCapacity: true)
         lines.append(0, to: &user)
         let name = CellPadding.trimmed(0..<user.count, of: user.span.bytes)
         if name.count < user.count { user = Array(user[name]) }

@@ -122,6 +122,7 @@ extension CampaignDefinition {
 extension CampaignProgress {
     fileprivate var isSound: Bool {
         ([recipients, published, repeats, invalid, strangers ?? 0] + outcomes.values).allSatisfy(SoundNumber.isCount)
+            && (rate.map(RateText.range.contains) ?? true) && (ramp ?? []).allSatisfy(Ramp.sizeRange.contains)
             && (replacements ?? []).allSatisfy {
                 SoundNumber.isMoment($0.at) && SoundNumber.isCount($0.recipients) && SoundNumber.isCount($0.unpublished)
                     && SoundNumber.isCount($0.added ?? 0)

@@ -18,7 +18,8 @@ extension AudiencePublication {
             return transaction(Words(control: nextControl, audit: audit), now)
         case .end(let end):
             lastLook = nil
-            if end == .complete, finishedAt == nil { finishedAt = now.wall.milliseconds }
+            let isAsleep = progress.open > 0 && progress.asleepUntil != nil
+            if end == .complete, finishedAt == nil, !isAsleep { finishedAt = now.wall.milliseconds }
             return transaction(Words(audit: endEntry(end, now: now), end: end), now)
         }
     }
@@ -129,7 +130,7 @@ extension AudiencePublication {
             strangers: progress.events > progress.published ? progress.events - progress.published : nil,
             replacements: replacements.isEmpty ? nil : replacements, published: progress.events + count,
             repeats: audience.repeats, invalid: audience.invalid, emptyLines: audience.emptyLines,
-            rate: order.rate ?? definition?.rate, isRampDropped: isRampDropped ? true : nil,
+            rate: terms.rate, ramp: terms.ramp == definition?.ramp ?? [] ? nil : terms.ramp,
             rampWait: isAtEnd || isHeld ? nil : pace?.rampWait(now),
             end: end?.name(.recipients),
             endedBy: end == .interrupted ? stoppedBy : nil,

@@ -145,8 +145,7 @@ package struct AudiencePublication: PublicationWork {
     }
 
     var name: String { order.text.name }
-    /// Whether the first start's ramp does not hold any more; a start that names one has its own.
-    var isRampDropped: Bool { order.ramp.map(\.isEmpty) ?? former?.isRampDropped ?? false }
+    var terms: CampaignTerms { CampaignTerms(order, definition, former, control) }
     package var campaign: String? { name }
 
     /// Whether the campaign is paused or cancelled.
@@ -202,32 +201,38 @@ package struct AudiencePublication: PublicationWork {
         replacements = former.replacements ?? []
         let change = AudienceChange(
             from: former, to: audience.mark, recipients: audience.recipients, beginsWith: audience.beginsWith,
-            published: (published.count, published.inAudience))
+            published: (published.count, published.inAudience), addsPeople: order.addsPeople)
         guard change != .none else { return }
         guard change == .grown || order.replacesAudience else {
             // Whether this audience begins with the former one is known only of the one that it was compared to.
             guard former.audience == audience.comparedTo else { throw CampaignContinuation.outdated(name) }
+            guard !order.addsPeople else {
+                throw CampaignContinuation.tooEarly(name, left: max(0, former.everybody - published.count))
+            }
             throw CampaignContinuation.refusal(of: name, "it has another audience by now")
         }
+        let isGrown = change == .grown
         replacements.append(
             AudienceReplacement(
-                at: now.wall.milliseconds, by: context.operatorName, recipients: former.recipients,
-                unpublished: change == .grown ? 0 : max(0, former.recipients - published.count),
-                added: change == .grown ? max(0, audience.recipients - former.recipients) : nil))
+                at: now.wall.milliseconds, by: context.operatorName,
+                recipients: isGrown ? former.everybody : former.recipients,
+                unpublished: isGrown ? 0 : max(0, former.recipients - published.count),
+                added: isGrown
+                    ? AudienceChange.added(
+                        to: former, recipients: audience.recipients, published: published.inAudience) : nil))
     }
 
     private func startControl(_ now: Moment) -> CampaignControl {
         CampaignControl(
             state: .running, at: now.wall, by: context.operatorName,
-            pauseIfFailures: order.pauseIfFailures ?? control?.pauseIfFailures)
+            pauseIfFailures: terms.pauseIfFailures)
     }
 
     /// Outcomes are counted: what it says when it begins.
     mutating func prepareOpening(isFirst: Bool, _ now: Moment) {
-        guard let definition else { return }
+        guard definition != nil else { return }
         pace = CampaignPace(
-            order, ramp: isRampDropped ? [] : order.ramp ?? definition.ramp ?? [], rate: order.rate ?? definition.rate,
-            published: progress.events, limit: (opening.control ?? control)?.pauseIfFailures,
+            order, terms, published: progress.events, limit: (opening.control ?? control)?.pauseIfFailures,
             from: progress.outcomes, mayAskWorkers: context.workerTrouble != nil)
         begunAt = begunAt ?? now.wall.milliseconds
         if isFirst { opening.audit = startEntry(isNew: opening.definition != nil, now: now) }
@@ -350,7 +355,9 @@ package struct AudiencePublication: PublicationWork {
                     pauseIfFailures: control?.pauseIfFailures, cause: .failures))
         }
         if isComplete {
-            let isOver = control?.cause == .finished || (pace?.isAllKnown ?? false)
+            progress.asleepUntil = pace?.asleepUntil(now: now)
+            let isOver =
+                control?.cause == .finished || (pace?.isAllKnown ?? false) || progress.asleepUntil != nil
             return isOver ? .end(.complete) : .wait(.lastOutcomes(openOutcomes, until: nil))
         }
         if let expiry = expiry(now), expiry <= now.monotonic { return .end(.expired) }

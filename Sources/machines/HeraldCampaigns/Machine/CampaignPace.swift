@@ -31,18 +31,17 @@ struct CampaignPace: Sendable {
     /// The pace of a campaign of which so many events are published.
     ///
     /// - Parameters:
-    ///   - ramp: the sizes of its steps; empty for none.
-    ///   - rate: recipients a second at most; `nil` for no bound.
+    ///   - terms: its ramp and its rate.
     ///   - limit: the share of failures that is allowed; `nil` allows all.
     ///   - outcomes: those that came before: an operator has seen them, and goes on.
     init(
-        _ order: CampaignOrder, ramp: [Int], rate: Double?, published: Int, limit: Double?,
+        _ order: CampaignOrder, _ terms: CampaignTerms, published: Int, limit: Double?,
         from outcomes: OutcomeCount, mayAskWorkers: Bool
     ) {
         pushServices = order.text.pushServices
         admission = PublishAdmission(
             outcomesPerEvent: pushServices.count, batchLimit: RecipientBatch.recipientLimit,
-            rate: rate, ramp: Ramp(steps: ramp),
+            rate: terms.rate, ramp: Ramp(steps: terms.ramp),
             published: published, boundsPile: true)
         self.limit = FailureLimit(share: limit, meaningfulCount: CampaignControl.outcomesToJudge)
         silence = OutcomeSilence(mayAskWorkers: mayAskWorkers)
@@ -64,6 +63,15 @@ struct CampaignPace: Sendable {
     }
 
     var isAllKnown: Bool { outcomes.known >= admission.expected }
+
+    /// The first end of quiet hours, while all that is open waits for one; `nil` when other outcomes may come before, or that
+    /// is not known.
+    func asleepUntil(now: Moment) -> WallTime? {
+        guard let retries = silence.facts?.retries, !retries.isPartly, retries.retrying + retries.suspended == 0,
+            open > 0, retries.asleep >= open, let until = retries.asleepUntil, until > now.wall
+        else { return nil }
+        return until
+    }
 
     /// What is known of why no outcome comes.
     var silenceFacts: OutcomeSilence.Facts? { silence.facts }

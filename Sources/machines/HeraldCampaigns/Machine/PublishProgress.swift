@@ -1,4 +1,5 @@
 package import HeraldEvents
+package import HeraldTime
 package import HeraldTools
 
 /// How far a publisher is.
@@ -11,6 +12,8 @@ package struct PublishProgress: Sendable {
     package internal(set) var events = 0
     package internal(set) var outcomesPerEvent: Int
     package internal(set) var outcomes = OutcomeCount()
+    /// The first end of quiet hours, when it ended while all that was open waited for one.
+    package internal(set) var asleepUntil: WallTime?
 
     init(recipients: Int, outcomesPerEvent: Int) {
         self.recipients = recipients
@@ -28,11 +31,18 @@ package struct PublishProgress: Sendable {
     /// What is known and was not delivered.
     package var undelivered: Int { max(0, outcomes.known - outcomes.delivered) }
 
+    /// Until when the first of those sleeps that are open, in brackets; nothing when that is not what they wait for.
+    private var asleepWords: String {
+        guard open > 0, let asleepUntil else { return "" }
+        return " (in quiet hours, the first until \(asleepUntil.text))"
+    }
+
     /// The outcomes of what is published, such as `8 delivered, 1 failed, 2 cancelled, 1 open`.
     package var outcomeWords: String {
         let unreached = outcomes.allUnreached.filter { $0.outcome.standing == .failed || $0.count > 0 }
         let parts = [("delivered", outcomes.delivered)] + unreached.map { ($0.name, $0.count) } + [("open", open)]
         return parts.map { "\(CampaignWords.number($0.1)) \($0.0)" }.joined(separator: ", ")
+            + asleepWords
     }
 }
 

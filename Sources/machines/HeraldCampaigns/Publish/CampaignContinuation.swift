@@ -15,20 +15,28 @@ package enum AudienceChange: Equatable, Sendable {
     /// - Parameters:
     ///   - beginsWith: the mark of the recipients that come first in it, as many as the former one had.
     ///   - published: how many recipients were published, and how many of them are in the audience.
+    ///   - addsPeople: whether it is said to hold people who are added, with the former ones or without them.
     init(
         from former: CampaignProgress, to mark: String, recipients: Int, beginsWith: String?,
-        published: (all: Int, inAudience: Int)
+        published: (all: Int, inAudience: Int), addsPeople: Bool = false
     ) {
         if former.isOf(mark, recipients: recipients) {
             self = .none
         } else if (beginsWith != nil && beginsWith == former.audience)
-            || (former.isComplete && published.all == published.inAudience)
+            || (former.isComplete && (addsPeople || published.all == published.inAudience))
         {
             // All of the former one were published, or they are the first of this one.
             self = .grown
         } else {
             self = .replaced
         }
+    }
+
+    /// How many people a grown audience adds.
+    ///
+    /// - Parameter published: how many of its recipients are published.
+    static func added(to former: CampaignProgress, recipients: Int, published: Int) -> Int {
+        max(0, recipients - (former.isComplete ? published : former.recipients))
     }
 }
 
@@ -40,6 +48,12 @@ package struct CampaignContinuation: Sendable {
     package let publisher: (by: String, silence: Duration)?
     /// The audience that it had.
     package let formerRecipients: Int
+    /// Of these, or of all audiences that it had, those who are not published.
+    private let formerLeft: Int
+    /// All who were, or were to be, notified.
+    private let formerPeople: Int
+    /// The people that the audience adds, where it has grown.
+    private let added: Int
     /// Of all audiences that it had, those whose events are published.
     package let publishedBefore: Int
     package let change: AudienceChange
@@ -54,16 +68,19 @@ package struct CampaignContinuation: Sendable {
 
     init(
         _ status: CampaignStatus, _ progress: CampaignProgress, _ preview: AudiencePreview,
-        published: PublishedEvents, openOutside: Int
+        published: PublishedEvents, openOutside: Int, addsPeople: Bool
     ) {
         name = status.campaign.name
         let silence = (status.silence ?? .zero).duration
         publisher = status.isPublisherAlive && !status.isOver ? (progress.by, silence) : nil
-        formerRecipients = progress.recipients
+        (formerRecipients, formerPeople) = (progress.recipients, progress.everybody)
         publishedBefore = max(published.count, progress.published)
+        formerLeft = max(0, formerPeople - publishedBefore)
         change = AudienceChange(
             from: progress, to: preview.mark, recipients: preview.recipients,
-            beginsWith: preview.beginsWith, published: (published.count, published.inAudience))
+            beginsWith: preview.beginsWith, published: (published.count, published.inAudience),
+            addsPeople: addsPeople)
+        added = AudienceChange.added(to: progress, recipients: preview.recipients, published: published.inAudience)
         isFinished = status.isFinished
         recipients = preview.recipients
         self.published = published.inAudience
@@ -88,10 +105,9 @@ package struct CampaignContinuation: Sendable {
         switch change {
         case .none: if isFinished { lines.append("the campaign is finished: nobody is left to notify") }
         case .grown:
-            let added = max(0, recipients - formerRecipients)
             lines.append(
                 "\(CampaignWords.counted(added, "recipient")) \(added == 1 ? "is" : "are") added to the "
-                    + "\(CampaignWords.number(formerRecipients)) that it had, which its status then says")
+                    + "\(CampaignWords.number(formerPeople)) that it had, which its status then says")
         case .replaced: lines.append(replacement)
         }
         return lines
@@ -122,7 +138,16 @@ package struct CampaignContinuation: Sendable {
     /// Refuses another audience, unless the order has it replace the former one.
     package func check(_ order: CampaignOrder) throws(ToolFailure) {
         guard change == .replaced, !order.replacesAudience else { return }
-        throw Self.refusal(of: name, replacement)
+        throw order.addsPeople ? Self.tooEarly(name, left: formerLeft) : Self.refusal(of: name, replacement)
+    }
+
+    /// People may be added in a file of their own only when nobody of the former audience can be lost by it.
+    static func tooEarly(_ name: String, left: Int) -> ToolFailure {
+        ToolFailure(
+            "campaign \(name) takes no people in a file of their own yet, because "
+                + "\(CampaignWords.counted(left, "recipient")) that it has \(left == 1 ? "is" : "are") not published. Start it "
+                + "again with the audience that it had until all are, and add people then; or add them at that file's end"
+        )
     }
 
     /// Another start was recorded after the audience had been read.
@@ -134,8 +159,9 @@ package struct CampaignContinuation: Sendable {
 
     static func refusal(of name: String, _ replacement: String) -> ToolFailure {
         ToolFailure(
-            "campaign \(name) is not continued, because \(replacement). Start it with the audience that it had (people may be added at its end), choose "
-                + "another name, or add --replace-audience, which its status then says for ever")
+            "campaign \(name) is not continued, because \(replacement). Start it with the audience that it had (people may be added at its end; "
+                + "or alone, with --add-people, once all are published), choose another name, or add --replace-audience, which "
+                + "its status then says for ever")
     }
 }
 
@@ -151,11 +177,12 @@ extension CampaignContext {
     ///
     /// - Parameters:
     ///   - recipients: those that the preview has marked.
+    ///   - addsPeople: ``CampaignOrder/addsPeople``.
     ///   - onProgress: how many of how many records were passed; `false` ends it.
     /// - Returns: `nil` when nothing was published yet, or it was ended.
     package func continuation(
         of campaign: CampaignIndex.Campaign, _ layout: Layout, _ preview: AudiencePreview,
-        marking recipients: inout RecipientSet, onProgress: (Int64, Int64) -> Bool = { _, _ in true }
+        marking recipients: inout RecipientSet, addsPeople: Bool, onProgress: (Int64, Int64) -> Bool = { _, _ in true }
     ) throws -> CampaignContinuation? {
         guard let definition = campaign.definition, let progress = campaign.progress else { return nil }
         var published = PublishedEvents(forgetting: &recipients)
@@ -172,7 +199,8 @@ extension CampaignContext {
         else { return nil }
         let count = OutcomeCount(snapshot: progress.outcomes)
         let status = CampaignStatus(campaign: campaign, count: count, now: SystemClock.wall())
-        return CampaignContinuation(status, progress, preview, published: published, openOutside: open)
+        return CampaignContinuation(
+            status, progress, preview, published: published, openOutside: open, addsPeople: addsPeople)
     }
 
     /// How many notifications of people who are published and not in the audience have no outcome; `nil` when it was

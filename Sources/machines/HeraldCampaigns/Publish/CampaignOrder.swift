@@ -18,6 +18,8 @@ package struct CampaignOrder: Sendable {
     package var maxInvalid = Self.standardMaxInvalid
     /// Whether another audience than the campaign had may take its place.
     package var replacesAudience = false
+    /// Whether the audience has people who are added to those that the campaign had, and may lack the latter.
+    package var addsPeople = false
     /// What of its notifications reaches the push services; by default only a worker's settings say it.
     package var reach = ContentReach()
     /// The class of its topic; `nil` when workers do not obey users' words.
@@ -54,6 +56,7 @@ package struct CampaignOrder: Sendable {
         var options: [String: String] = [:]
         if let rate { options["rate"] = "\(rate)/s" }
         if replacesAudience { options["replace-audience"] = "yes" }
+        if addsPeople { options["add-people"] = "yes" }
         if let ramp { options["ramp"] = ramp.map(String.init).joined(separator: ",") }
         if let pauseIfFailures { options["pause-if-failures"] = "\(pauseIfFailures * 100)%" }
         if maxInvalid != Self.standardMaxInvalid { options["max-invalid"] = ShareText.text(maxInvalid) }
@@ -84,6 +87,9 @@ package struct CampaignOrder: Sendable {
     ///   - campaign: what is known of it; `nil` when nothing is.
     ///   - mayBePaused: whether it may be paused, because it is resumed before it is published.
     package func check(against campaign: CampaignIndex.Campaign?, mayBePaused: Bool = false) throws {
+        guard !addsPeople || campaign?.definition != nil else {
+            throw ToolFailure("there is no campaign \(text.name) that people could be added to")
+        }
         guard let campaign else { return }
         let name = campaign.name
         switch campaign.state {

@@ -19,7 +19,7 @@ package struct CampaignPreview: Sendable {
     package let isContinued: Bool
     /// Whether it is paused now, and has to be resumed before.
     package let isPaused: Bool
-    /// What stays as it was at the first start because no option changes it, as options: `--ramp 1,10,100`.
+    /// What stays as it was at the last start because no option changes it, as options: `--ramp 1,10,100`.
     package let kept: [String]
     /// What a start of a campaign that is known comes to; `nil` for a new one, or before Kafka was asked.
     package var continuation: CampaignContinuation?
@@ -28,19 +28,11 @@ package struct CampaignPreview: Sendable {
     package init(_ order: CampaignOrder, _ audience: AudiencePreview, of campaign: CampaignIndex.Campaign?) {
         self.order = order
         self.audience = audience
-        let (definition, former) = (campaign?.definition, campaign?.control?.pauseIfFailures)
-        rate = order.rate ?? definition?.rate
-        let formerRamp = campaign?.progress?.isRampDropped == true ? nil : definition?.ramp
-        ramp = order.ramp ?? formerRamp ?? []
-        pauseIfFailures = order.pauseIfFailures ?? former
-        isContinued = definition != nil
+        let terms = CampaignTerms(order, campaign?.definition, campaign?.progress, campaign?.control)
+        (rate, ramp, pauseIfFailures) = (terms.rate, terms.ramp, terms.pauseIfFailures)
+        isContinued = campaign?.definition != nil
         isPaused = campaign?.state == .paused
-        let options = [
-            order.rate == nil ? definition?.rate.map { "--rate \(CampaignWords.rate($0))" } : nil,
-            order.ramp == nil ? formerRamp.map { "--ramp \($0.map(String.init).joined(separator: ","))" } : nil,
-            order.pauseIfFailures == nil ? former.map { "--pause-if-failures \(ShareText.text($0))" } : nil,
-        ]
-        kept = options.compactMap(\.self)
+        kept = terms.kept(order)
     }
 
     /// How many recipients would be notified: of a campaign that goes on, those who are left.

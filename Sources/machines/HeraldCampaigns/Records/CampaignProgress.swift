@@ -26,8 +26,8 @@ package struct CampaignProgress: Codable, Equatable, Sendable {
     package var emptyLines: Int?
     /// Recipients a second at most, of its last publisher; absent for no bound, and in what older versions wrote.
     package var rate: Double?
-    /// Whether a later start has dropped the ramp of the first; absent when none has.
-    package var isRampDropped: Bool?
+    /// The sizes of the ramp's steps of its last publisher, none where it was dropped; absent for those of the first start.
+    package var ramp: [Int]?
     /// What it waits for before the next step of its ramp; absent when it does not.
     package var rampWait: RampWait?
     /// How its publisher ended, as ``PublicationEnd/name(_:)`` says it; absent while one is at work.

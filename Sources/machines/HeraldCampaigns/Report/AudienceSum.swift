@@ -6,11 +6,15 @@ package struct AudienceSum: Sendable, Equatable {
     package internal(set) var unreached = 0
     package internal(set) var repeats = 0
     package internal(set) var invalid = 0
+    /// Of these, those in the list.
+    package internal(set) var listedInvalid = 0
     package internal(set) var emptyLines = 0
     /// People of the list who are not in the audience.
     package internal(set) var outside = 0
+    /// People who were reached, and are not in the audience.
+    package internal(set) var reachedOutside = 0
 
-    /// It in a sentence or two.
+    /// It in a few sentences.
     ///
     /// `users.csv has 3 015 lines: 2 995 people were reached, 6 were not; 8 repeat a person, 4 are
     /// invalid, 2 are empty.`
@@ -30,6 +34,14 @@ package struct AudienceSum: Sendable, Equatable {
             outside == 0
             ? ""
             : " \(number(outside)) more in the list \(outside == 1 ? "is" : "are") not in this file: at its end, without the other columns."
-        return people + (rest.isEmpty ? "." : "; \(rest.joined(separator: ", ")).") + others
+        let reachedOthers =
+            reachedOutside == 0
+            ? ""
+            : " \(number(reachedOutside)) \(reachedOutside == 1 ? "person was reached who is" : "people were reached who are") not in this file."
+        let listed =
+            listedInvalid == 0
+            ? ""
+            : " \(CampaignWords.counted(listedInvalid, "invalid line")) \(listedInvalid == 1 ? "is" : "are") in the list, too, to be mended."
+        return people + (rest.isEmpty ? "." : "; \(rest.joined(separator: ", ")).") + listed + reachedOthers + others
     }
 }

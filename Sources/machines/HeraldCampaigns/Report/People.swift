@@ -17,6 +17,15 @@ package struct People: Sendable {
         return former
     }
 
+    /// The marks of a user; none of one who is not there.
+    func marks(of user: String) -> RecipientSet.Marks { set.marks(of: Self.id(user)) }
+
+    /// How many there are.
+    var count: Int { self.set.count }
+
+    /// Takes marks back from all.
+    mutating func forget(_ marks: RecipientSet.Marks) { set.removeFromAll(marks) }
+
     private static func id(_ user: String) -> RecipientID {
         func half(_ salt: UInt8) -> UInt64 {
             var hasher = Hasher()

@@ -146,8 +146,7 @@ package struct ReportPage: Sendable {
         }
         rows.append(("not known yet", status.open))
         if status.unpublished > 0 { rows.append(("not published", status.unpublished)) }
-        let shares = CampaignWords.shares(rows.map(\.1))
-        var cells = zip(rows, shares).map { [$0.0, Self.number($0.1), $1] }
+        var cells = Self.shared(rows)
         if count.recovered > 0 {
             cells.insert(["of these by a replay", Self.number(count.recovered), ""], at: 1)
         }
@@ -155,6 +154,11 @@ package struct ReportPage: Sendable {
             <h2>Outcomes</h2>
             \(omissions)\(Self.table(["outcome", "notifications", "share"], cells, numbers: [1, 2]))\(services)
             """
+    }
+
+    /// The parts of a whole as rows of a table: each with its count and share.
+    private static func shared(_ parts: [(String, Int)]) -> [[String]] {
+        zip(parts, CampaignWords.shares(parts.map(\.1))).map { [$0.0, number($0.1), $1] }
     }
 
     /// What notifications lacked, whatever the page says of their texts.
@@ -180,13 +184,11 @@ package struct ReportPage: Sendable {
     private var devices: String {
         guard let feedback else { return "" }
         let taken = max(status.count.delivered, feedback.known)
-        let rows = feedback.parts(taken: taken).map {
-            [$0.name, Self.number($0.count), CampaignWords.share($0.count, of: taken)]
-        }
-        let all = feedback.devices.values.reduce(0, +)
-        let outcomes = feedback.devices.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { name, count in
-            [HTMLText.escaped(name), Self.number(count), CampaignWords.share(count, of: all)]
-        }
+        let rows = Self.shared(feedback.parts(taken: taken).map { ($0.name, $0.count) })
+        let outcomes = Self.shared(
+            feedback.devices.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map {
+                (HTMLText.escaped($0.key), $0.value)
+            })
         let table =
             outcomes.isEmpty
             ? "" : "\n" + Self.table(["outcome", "devices", "share"], outcomes, numbers: [1, 2])
@@ -230,12 +232,13 @@ package struct ReportPage: Sendable {
     private var failures: String {
         let all = report.failures.values.reduce(report.otherFailures, +)
         let most = max(report.sortedFailures.first?.count ?? 0, report.otherFailures)
-        var rows = report.sortedFailures.map { failure, count in
-            [
+        let shares = CampaignWords.shares(report.sortedFailures.map(\.count) + [report.otherFailures])
+        var rows = zip(report.sortedFailures, shares).map { entry, share in
+            let (failure, count) = entry
+            return [
                 Self.cause(failure),
                 failure.status.map { "\($0)" } ?? "", HTMLText.escaped(failure.pushService ?? "all"),
-                Self.number(count),
-                CampaignWords.share(count, of: all), Self.bar(count, of: most),
+                Self.number(count), share, Self.bar(count, of: most),
                 report.details[failure].map { HTMLText.escaped($0) } ?? "",
             ]
         }
@@ -243,8 +246,7 @@ package struct ReportPage: Sendable {
             rows.append(
                 [
                     "all others", "", "", Self.number(report.otherFailures),
-                    CampaignWords.share(report.otherFailures, of: all),
-                    Self.bar(report.otherFailures, of: most), "",
+                    shares.last ?? "", Self.bar(report.otherFailures, of: most), "",
                 ])
         }
         guard !rows.isEmpty else { return "<h2>Not delivered</h2>\n<p>Nothing has failed.</p>" }

@@ -13,7 +13,7 @@ package enum ResultRow {
     }
 
     /// A moment as any spreadsheet reads a time, in UTC: `2026-11-21 08:40:26`.
-    private static func spreadsheet(_ moment: WallTime) -> String {
+    static func spreadsheet(_ moment: WallTime) -> String {
         String(moment.text.prefix(19)).replacing("T", with: " ")
     }
 

@@ -1,4 +1,5 @@
 package import HeraldEvents
+internal import HeraldText
 internal import HeraldTime
 internal import HeraldTools
 
@@ -15,6 +16,27 @@ package struct UnreachedList: Sendable {
 
         /// A line of a list without an audience.
         package func line(delimiter: String) -> String { CSVText.line([user] + why, delimiter: delimiter) }
+
+        /// - Parameter pushServices: those that it is about.
+        init(
+            _ user: String, _ why: String, _ pushServices: String, reason: String? = nil, status: Int? = nil,
+            detail: String? = nil, completedAt: WallTime? = nil
+        ) {
+            self.user = user
+            self.why = [
+                why, pushServices, reason ?? "", status.map { "\($0)" } ?? "", detail ?? "", completedAt?.text ?? "",
+                completedAt.map(ResultRow.spreadsheet) ?? "",
+            ]
+        }
+
+        init(_ result: NotificationResult, of user: String, _ pushServices: String) {
+            let why = OutcomeCount.name(result.outcome)
+            let isLate = result.status != nil && result.outcome.standing == .ended
+            self.init(
+                user, why, pushServices, reason: result.reasonName, status: result.status,
+                detail: result.detail ?? (isLate ? "the status of its last call before it ended as \(why)" : nil),
+                completedAt: result.completedAt)
+        }
     }
 
     /// What stands behind the user, or an audience's columns.
@@ -61,37 +83,51 @@ package struct UnreachedList: Sendable {
     /// The entry for a result of the campaign; `nil` for a user who was reached or is listed already.
     package mutating func entry(_ result: NotificationResult) -> Entry? {
         guard let user = result.user, result.outcome.standing != .repeated, isNews(user, .told) else { return nil }
-        return entry(
-            user, OutcomeCount.name(result.outcome), result.reasonName, result.status.map { "\($0)" }, result.detail,
-            result.completedAt.text)
+        return counted(Entry(result, of: user, pushServices), result.reasonName)
     }
 
     /// The entry for a user whose event is published.
     package mutating func entry(published user: String) -> Entry? {
         guard isNews(user, [.published, .told]) else { return nil }
         unsettled += 1
-        return entry(user, "no outcome yet")
+        return counted(Entry(user, "no outcome yet", pushServices))
     }
 
     /// The entry for a user in the audience.
     package mutating func entry(recipient user: String) -> Entry? {
         guard isNews(user, .told) else { return nil }
         unsettled += 1
-        return entry(user, "never published")
+        return counted(Entry(user, "never published", pushServices))
+    }
+
+    /// The cells for a line of the audience that is no recipient; `nil` for one of a person of whom Kafka knows.
+    ///
+    /// - Parameter user: empty where there is none.
+    func cells(invalid reason: String, at place: String, user: String) -> [String]? {
+        guard user.isEmpty || people.marks(of: user).subtracting(.seen).isEmpty else { return nil }
+        return Entry(user, "invalid", pushServices, reason: "\(place): \(UserRule.plain(reason))").why
     }
 
     /// Whether an audience's line repeats a user.
-    mutating func isRepeat(_ user: String) -> Bool { people.mark(user, .seen).contains(.seen) }
+    mutating func isRepeat(_ user: String) -> Bool { look(at: user).contains(.seen) }
+
+    /// What was known of a user of an audience's line before it.
+    mutating func look(at user: String) -> RecipientSet.Marks { people.mark(user, .seen) }
+
+    /// The next line is the audience's first.
+    mutating func forgetLines() { people.forget(.seen) }
+
+    /// How many people there are in results, events and lines, as far as they were told.
+    var peopleCount: Int { people.count }
 
     private mutating func isNews(_ user: String, _ marks: RecipientSet.Marks) -> Bool {
         people.mark(user, marks).isDisjoint(with: [.reached, .told])
     }
 
-    private mutating func entry(_ user: String, _ why: String, _ more: String?...) -> Entry {
+    private mutating func counted(_ entry: Entry, _ reason: String? = nil) -> Entry {
         count += 1
-        causes[Cause(why: why, reason: more.first.flatMap(\.self) ?? ""), default: 0] += 1
-        let cells = [why, pushServices] + more.map { $0 ?? "" }
-        return Entry(user: user, why: cells + Array(repeating: "", count: Self.columns.count - cells.count))
+        causes[Cause(why: entry.why[0], reason: reason ?? ""), default: 0] += 1
+        return entry
     }
 }
 
@@ -102,6 +138,7 @@ extension UnreachedList {
     ///   - known: hands the entries of all results over, and then those of all published users.
     ///   - write: takes the text piece by piece, each of whole lines.
     /// - Returns: what became of the audience's lines; `nil` without an audience.
+    /// - Throws: ``ForeignAudience``, before anything is written.
     package mutating func write(
         _ audience: consuming UnreachedAudience?, delimiter: String, to write: @escaping (String) throws -> Void,
         known: (inout Self, (Entry) throws -> Void) throws -> Void
@@ -112,9 +149,12 @@ extension UnreachedList {
             return nil
         }
         try known(&self) { audience.keep($0) }
+        try audience.check(among: &self)
         try write(try audience.heading())
         while let line = try audience.next(&self) { try write(line) }
         for line in audience.others { try write(line) }
-        return audience.sum
+        var sum = audience.sum
+        sum.reachedOutside = max(0, people.reached - sum.reached)
+        return sum
     }
 }

@@ -105,12 +105,17 @@ package enum CampaignWords {
     ///
     /// Whatever shows a share of a campaign shows it so; the console's page has the same rule in `share`.
     package static func share(_ part: Int, of whole: Int) -> String {
-        guard whole > 0 else { return "-" }
-        guard part > 0 else { return "0.0%" }
-        guard part < whole else { return "100.0%" }
-        let tenths = min(999, max(1, Int((Double(part) * 1_000 / Double(whole)).rounded())))
-        return "\(tenths / 10).\(tenths % 10)%"
+        whole > 0 ? percent(tenths(part, of: whole)) : "-"
     }
+
+    /// A share in tenths of a percent.
+    private static func tenths(_ part: Int, of whole: Int) -> Int {
+        guard part > 0 else { return 0 }
+        guard part < whole else { return 1_000 }
+        return min(999, max(1, Int((Double(part) * 1_000 / Double(whole)).rounded())))
+    }
+
+    private static func percent(_ tenths: Int) -> String { "\(tenths / 10).\(tenths % 10)%" }
 
     /// Such as `waits: 40 suspended notifications are called again by 2026-11-21T18:30:00.000Z`.
     package static func sentence(_ wait: CampaignStatus.Wait) -> String {
@@ -128,20 +133,19 @@ package enum CampaignWords {
 
     /// The shares of the parts of a whole, which add up to 100 %; the console's page has the same rule in `shares`.
     ///
-    /// A part is never 0.0 % unless it is nothing, and never 100.0 % unless it is all.
+    /// Each has the share that it has alone, but for the largest: what rounding leaves, or takes, is its own. One that is not
+    /// large enough for that leaves the rest to the next.
     package static func shares(_ parts: [Int]) -> [String] {
         let whole = parts.reduce(0, +)
         guard whole > 0 else { return parts.map { _ in "-" } }
-        var tenths = parts.map { part in part > 0 ? max(1, Int(Double(part) * 1_000 / Double(whole))) : 0 }
-        func rest(_ index: Int) -> Double { Double(parts[index]) * 1_000 / Double(whole) - Double(tenths[index]) }
-        // What rounding has left goes to those that lost most by it.
-        while tenths.reduce(0, +) != 1_000 {
-            let isShort = tenths.reduce(0, +) < 1_000
-            let meant = parts.indices.filter { parts[$0] > 0 && (isShort || tenths[$0] > 1) }
-            guard let next = meant.max(by: { isShort ? rest($0) < rest($1) : rest($0) > rest($1) }) else { break }
-            tenths[next] += isShort ? 1 : -1
+        var tenths = parts.map { self.tenths($0, of: whole) }
+        var left = 1_000 - tenths.reduce(0, +)
+        for index in parts.indices.sorted(by: { (parts[$1], $0) < (parts[$0], $1) }) where parts[index] > 0 {
+            let change = max(left, 1 - tenths[index])
+            tenths[index] += change
+            left -= change
         }
-        return tenths.map { "\($0 / 10).\($0 % 10)%" }
+        return tenths.map(percent)
     }
 
     /// Such as `waits for 1 outcome (1 retrying) of step 2 of the ramp (10 recipients): if they fail …`.

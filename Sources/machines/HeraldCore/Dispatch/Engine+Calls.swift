@@ -122,6 +122,7 @@ extension Engine {
         } else {
             settle(slot, service, result, now: now, entropy: entropy)
         }
+        if !health.holds.held.isEmpty, events.isCurrent(token.slot) { deferBesideOutcome(slot, now: now) }
 
         if case .stopping = membership, events.isCurrent(token.slot), events[slot].phase == .active,
             events[slot].callsOut == 0

@@ -13,7 +13,9 @@ extension Engine {
         guard case .assigned = membership, !configuration.retry.delays.isEmpty, !health.isInOutage,
             !health.holds.held.contains(service)
         else { return false }
-        let hold = ServiceHold(service: service, reason: reason, status: status, sender: sender, now: now)
+        let hold = ServiceHold(
+            service: service, reason: reason, status: status, sender: sender,
+            since: health.holds.began(service, now: now.monotonic), now: now)
         health.holds[service] = hold
         dispatcher.gate.closed = health.holds.held
         actions.append(.notice(.holdBegan(hold)))
@@ -78,11 +80,13 @@ extension Engine {
     /// Has a call wait in a delay topic for the end of its push service's hold; false when it waits in memory, as a
     /// candidate for a probe.
     ///
+    /// An event of which another call has its outcome waits in no memory: that outcome is to be recorded soon.
+    ///
     /// - Parameter isProbe: whether it was a probe: then another call is the next.
     mutating func waitsForHold(_ slot: Int32, _ service: Int, isProbe: Bool = false, now: Moment) -> Bool {
         guard health.holds.held.contains(service), !health.isInOutage, case .assigned = membership else { return false }
         health.holds[service]?.wantedAt = now.monotonic
-        if !isProbe {
+        if !isProbe, !hasOutcomeBeside(slot) {
             if let sender = health.holds[service]?.sender, sender != senderHash(of: slot) {
                 // One sender's events are no evidence about others'.
                 health.holds[service]?.pace.soon(now: now.monotonic)
@@ -95,8 +99,34 @@ extension Engine {
     }
 
     private mutating func deferHeld(_ slot: Int32, _ service: Int, now: Moment) {
-        guard let hold = health.holds[service], let shortest = configuration.retry.delays.first else { return }
-        decide(slot, service, suspension(since: hold.since, atLeast: shortest, .held, now: now), now: now)
+        guard let hold = health.holds[service] else { return }
+        decide(slot, service, waitForHold(since: hold.since, now: now), now: now)
+    }
+
+    /// A wait of one delay, for about as long as the hold has lasted, or twice that up to the slowest probe's pause.
+    ///
+    /// The rest of another wait would be written again and again, by the shortest delay.
+    func waitForHold(since: WallTime, now: Moment) -> ServiceState.Verdict {
+        let age = min(now.wall.time(since: since), Self.longestSuspension)
+        let delay = configuration.retry.hop(for: max(age, min(age * 2, Outage.slowestProbeDelay))) ?? 0
+        return .retry(delay: delay, due: now.wall.advanced(by: configuration.retry.delays[delay]), reason: .held)
+    }
+
+    /// Moves what waits for a hold away from an outcome that its event has.
+    mutating func deferBesideOutcome(_ slot: Int32, now: Moment) {
+        guard events[slot].phase == .active, !health.isInOutage, case .assigned = membership, hasOutcomeBeside(slot)
+        else { return }
+        for service in events[slot].open where health.holds.held.contains(service) {
+            let token = events.token(slot, service)
+            guard isWanted(token) else { continue }
+            dispatcher.queue.remove(token, ofClass: callClass(of: slot))
+            deferHeld(slot, service, now: now)
+        }
+    }
+
+    /// Whether a call of the event has an outcome, which a kill would have repeated.
+    private func hasOutcomeBeside(_ slot: Int32) -> Bool {
+        events[slot].wasCalled && events[slot].open != events[slot].event.pushServices
     }
 
     /// Moves calls of held push services that have waited for too long in memory, and hold up their users' events.
@@ -105,7 +135,7 @@ extension Engine {
         endHolds(where: { $0.wantedAt <= now.monotonic.advanced(by: -ServiceHold.lapsesAfter) }, now: now)
         for service in health.holds.held {
             for token in dispatcher.queue.removeAll(toService: service) where isWanted(token) {
-                if events[token.slot.index].activeSince <= limit {
+                if events[token.slot.index].activeSince <= limit || hasOutcomeBeside(token.slot.index) {
                     deferHeld(token.slot.index, service, now: now)
                 } else {
                     dispatcher.queue.append(token, toClass: callClass(of: token.slot.index))

@@ -52,7 +52,7 @@ extension Engine {
             }
             guard let token = dispatcher.queue.popFirst(among: open) else { break }
             guard start(token, now: now) else { continue }
-            if refusals.isOut {
+            if refusals.holdsCalls {
                 // One call is enough to see whether its outcome is accepted.
                 _ = dispatcher.began(token, now: now.monotonic)
                 break

@@ -17,7 +17,7 @@ public struct ServiceHold: Sendable, Equatable {
     public private(set) var reason: OutageReason
     /// The status of the refusals.
     public private(set) var status: Int
-    /// The time at which it began.
+    /// The time at which it began, here or before partitions changed hands.
     public let since: WallTime
     /// The pace of its probes.
     var pace: ProbePace
@@ -30,9 +30,11 @@ public struct ServiceHold: Sendable, Equatable {
     /// The time at which a call was last wanted.
     var wantedAt: MonotonicTime
 
-    init(service: Int, reason: OutageReason, status: Int, sender: UInt64?, now: Moment) {
+    init(
+        service: Int, reason: OutageReason, status: Int, sender: UInt64?, since: WallTime? = nil, now: Moment
+    ) {
         (self.service, self.reason, self.status, self.sender) = (service, reason, status, sender)
-        since = now.wall
+        self.since = since ?? now.wall
         pace = ProbePace(now: now.monotonic)
         wantedAt = now.monotonic
     }
@@ -86,6 +88,8 @@ struct ServiceHolds: Sendable {
         var deliveredAt = MonotonicTime.distantPast
         /// The sender known to be refused for its own sake.
         var excused: UInt64?
+        /// The hold that went with its partitions, while nothing was delivered since.
+        var former: ServiceHold?
     }
 
     private var services: [Service]
@@ -113,6 +117,7 @@ struct ServiceHolds: Sendable {
     mutating func delivered(_ sequence: UInt64, by service: Int, sender: UInt64, now: MonotonicTime) {
         services[service].delivered = max(services[service].delivered, sequence)
         if !services[service].rejected.isEmpty { services[service].rejected.accept(sequence) }
+        services[service].former = nil
         guard let excused = services[service].excused else { return }
         services[service].deliveredAt = now
         if excused == sender { services[service].excused = nil }
@@ -142,6 +147,14 @@ struct ServiceHolds: Sendable {
             && now < services[service].deliveredAt.advanced(by: DeadLetterBreaker.excuseTime)
     }
 
+    /// The beginning of the hold that partitions took along, when one begins now; `nil` without one, or long after it.
+    func began(_ service: Int, now: MonotonicTime) -> WallTime? {
+        guard let former = services[service].former,
+            now < former.wantedAt.advanced(by: ServiceHold.lapsesAfter)
+        else { return nil }
+        return former.since
+    }
+
     /// Ends a hold.
     ///
     /// - Parameter sender: that of the event that got through, if one did.
@@ -150,13 +163,15 @@ struct ServiceHolds: Sendable {
             (services[service].excused, services[service].deliveredAt) = (held, now)
         }
         services[service].rejected.removeAll()
+        services[service].former = nil
         self[service] = nil
     }
 
-    /// Forgets all holds and the evidence.
+    /// Forgets all holds and the evidence, but not since when each was held.
     mutating func removeAll() {
         for service in services.indices {
             services[service].rejected.removeAll()
+            services[service].former = services[service].hold ?? services[service].former
             self[service] = nil
         }
     }

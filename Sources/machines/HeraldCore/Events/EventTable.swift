@@ -285,6 +285,7 @@ extension EventTable {
         slots[place].callsOut = 0
         if slots[place].refusals > 0 { countCulprit(of: slots[place].refusingTopic, -1) }
         slots[place].refusals = 0
+        slots[place].isDetoured = false
         bytes -= slots[place].bytes
         bytesByClass[Int(slots[place].callClass)] -= slots[place].bytes
         slots[place].event.releaseMemory(above: Self.keptScratch)
@@ -357,6 +358,9 @@ extension EventTable {
         refusedCount += 1
         slots[Int(slot)].phase.become(.refused)
     }
+
+    /// Notes that a refused retry of it goes to another delay's topic.
+    mutating func noteDetour(_ slot: Int32) { slots[Int(slot)].isDetoured = true }
 
     /// Sets the place of the topic that refused its record.
     mutating func setRefusing(_ slot: Int32, _ topic: Int) {

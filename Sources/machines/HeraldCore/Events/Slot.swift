@@ -68,6 +68,8 @@ public struct Slot: Sendable {
     var wasCalled = false
     /// The number of refusals of its records although everything optional was left out.
     var refusals: Int64 = 0
+    /// Whether a refused retry of it goes to another delay's topic.
+    var isDetoured = false
     /// The place of the latest topic that refused it.
     var refusingTopic = 0
     /// The time of the first call.

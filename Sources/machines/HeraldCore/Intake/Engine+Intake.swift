@@ -203,7 +203,9 @@ extension Engine {
     func waitBefore(_ slot: Int32, now: Moment) -> Wait {
         let never = WallTime(milliseconds: .min)
         var due = events[slot].event.notBefore ?? never
-        if events[slot].isRetry, let written = events[slot].event.dueAt {
+        // What slept is looked at anew at each return: by now its user may have said something else.
+        let isAsked = events[slot].event.isHeldForQuietHours && configuration.lastWord != nil
+        if events[slot].isRetry, !isAsked, let written = events[slot].event.dueAt {
             // A clock that was wrong may have written any moment; no retry waits longer than this for the backend's sake.
             let arrived = min(events[slot].timestamp ?? now.wall, now.wall)
             due = max(due, min(written, arrived.advanced(by: configuration.retry.retryAfterLimit)))

@@ -1,13 +1,13 @@
-import HeraldTime
+package import HeraldTime
 
 /// The latest deliveries of one home partition's users, as far as a rule of caps can still count them, and their calls
 /// under way.
 ///
 /// An event stands there once, at its latest delivery. A user has the newest deliveries of each rule, `limit` of each; what
 /// is older than all rules look back goes, when its user is called and little by little.
-struct CapTable: Sendable {
+package struct CapTable: Sendable {
     /// What caps say of a call.
-    enum Ruling: Equatable, Sendable {
+    package enum Ruling: Equatable, Sendable {
         /// It may begin.
         case none
         /// It may be one too many, which the calls under way for other events of its user decide.
@@ -137,6 +137,11 @@ struct CapTable: Sendable {
     /// Forgets a user's deliveries.
     mutating func removeAll(of user: UInt64) {
         while let place = first[user] { remove(place) }
+    }
+
+    /// Forgets all users but these.
+    mutating func keepUsers(where isKept: (UInt64) -> Bool) {
+        for user in first.keys where !isKept(user) { removeAll(of: user) }
     }
 
     /// Calls `body` with a user's deliveries, the latest first.

@@ -1,12 +1,12 @@
 import HeraldBytes
-import HeraldEvents
-import HeraldTime
+package import HeraldEvents
+package import HeraldTime
 
 /// What the rules of caps count, for each home partition of the assignment.
 ///
 /// A user's home is the number of the partition in which the user's events lie. Its deliveries are read from the same
 /// partition of the caps topic before any promotional event of it is called; from then on the engine alone writes them.
-struct Caps: Sendable {
+package struct Caps: Sendable {
     private struct Home: Sendable {
         var table: CapTable
         var isRead = false
@@ -21,9 +21,9 @@ struct Caps: Sendable {
     private(set) var since = WallTime(milliseconds: 0)
 
     /// The place of a source that no rule names.
-    static let otherSource = UInt8.max
+    package static let otherSource = UInt8.max
 
-    init(rules: [CapRule]) {
+    package init(rules: [CapRule]) {
         self.rules = rules
         var sources: [[UInt8]] = []
         var tableRules: [CapTable.Rule] = []
@@ -41,7 +41,7 @@ struct Caps: Sendable {
     var isOn: Bool { !rules.isEmpty }
 
     /// The place of a source.
-    func place(of source: RawSpan) -> UInt8 {
+    package func place(of source: RawSpan) -> UInt8 {
         for (index, name) in sources.enumerated() where source.hasSameBytes(as: name.span.bytes) { return UInt8(index) }
         return Self.otherSource
     }
@@ -60,10 +60,15 @@ struct Caps: Sendable {
     var partitions: [Int32] { homes.keys.sorted() }
 
     /// Begins an assignment with these home partitions, of which nothing is known.
-    mutating func assign(_ partitions: Set<Int32>, now: WallTime) {
+    package mutating func assign(_ partitions: Set<Int32>, now: WallTime) {
         guard isOn else { return }
         since = now
         homes = Dictionary(uniqueKeysWithValues: partitions.map { ($0, Home(table: CapTable(rules: tableRules))) })
+    }
+
+    /// Forgets a home's users but these.
+    package mutating func keepUsers(of home: Int32, where isKept: (UInt64) -> Bool) {
+        homes[home]?.table.keepUsers(where: isKept)
     }
 
     /// Forgets all homes.
@@ -102,15 +107,16 @@ struct Caps: Sendable {
 
     // MARK: Calls
 
-    func ruling(_ home: Int32, user: UInt64, event: UInt64, source: UInt8, now: WallTime) -> CapTable.Ruling {
+    package func ruling(_ home: Int32, user: UInt64, event: UInt64, source: UInt8, now: WallTime) -> CapTable.Ruling {
         homes[home]?.table.ruling(user: user, event: event, source: source, now: now) ?? .none
     }
 
-    mutating func begin(_ home: Int32, user: UInt64, event: UInt64, source: UInt8) {
+    package mutating func begin(_ home: Int32, user: UInt64, event: UInt64, source: UInt8) {
         homes[home]?.table.begin(user: user, event: event, source: source)
     }
 
-    mutating func end(_ home: Int32, user: UInt64, event: UInt64, source: UInt8, deliveredAt moment: WallTime?) {
+    package mutating func end(_ home: Int32, user: UInt64, event: UInt64, source: UInt8, deliveredAt moment: WallTime?)
+    {
         homes[home]?.table.end(user: user, event: event, source: source, deliveredAt: moment)
     }
 

@@ -69,7 +69,8 @@ enum CommitState: Sendable, Equatable {
     struct Attempt: Sendable, Equatable {
         /// Whether it is a transaction of suspects: no other event joins, and it is committed at once.
         var isTrial = false
-        /// Whether it fails because of a refused record, whose event does not come again with the others.
+        /// Whether it fails because of a refused record, whose event does not come again with the others, or not to the
+        /// same topic.
         var hasCulprit = false
     }
 

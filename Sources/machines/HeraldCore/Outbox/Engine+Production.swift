@@ -16,15 +16,16 @@ extension Engine {
     public func production(_ id: ProductionID) -> Production? { productions[id] }
 
     /// Produces the event's records.
-    mutating func emit(_ slot: Int32) {
+    mutating func emit(_ slot: Int32, now: Moment) {
         var next = productions.first(of: slot)
         while let index = next {
-            emit(production: index)
+            emit(production: index, now: now)
             next = productions.next(behind: index)
         }
     }
 
-    private mutating func emit(production index: Int32) {
+    private mutating func emit(production index: Int32, now: Moment) {
+        if refusals.hasAvoided { takeDetour(index, now: now) }
         committer.recordEmitted()
         actions.append(.produce(productions.id(of: index)))
     }
@@ -75,6 +76,12 @@ extension Engine {
         switch failure {
         case .queueFull: schedule(.production(id), after: Self.queueFullPause, now: now)
         case .doesNotFit, .tooLarge, .refused:
+            if failure != .doesNotFit,
+                hasDetour(production, isKnown: productions.isRefused(id.index), now: now)
+            {
+                emit(production: id.index, now: now)
+                return
+            }
             if failure != .refused, makeSmaller(id.index, production, emits: true, now: now) { return }
             // A record known to be too large is at fault itself, and so is one refused in a batch of its own.
             let tries = productions.noteRefusal(id.index)
@@ -104,6 +111,19 @@ extension Engine {
         case .tooLarge, .refused:
             // In company it is no evidence about one record: brokers refuse a whole batch.
             let isToBlame = committer.state.attempt?.isTrial == true && committer.members.count == 1
+            let slot = production.slot.index
+            if hasDetour(production, isKnown: events[slot].refusals > 0, now: now) {
+                if isToBlame {
+                    isolate(id, production, isHopeless: false, now: now)
+                    break
+                }
+                // It takes others along once: after that it may be the record itself.
+                if !events[slot].isDetoured {
+                    events.noteDetour(slot)
+                    committer.noteCulprit()
+                    break
+                }
+            }
             let isHopeless =
                 isToBlame
                 && (failure == .refused || !makeSmaller(id.index, production, emits: false, now: now))
@@ -135,7 +155,7 @@ extension Engine {
         if copy.omitMore() {
             smaller.content = .copy(copy)
             productions.replace(index, with: smaller)
-            if emits { emit(production: index) }
+            if emits { emit(production: index, now: now) }
             return true
         }
         guard case .retry = copy.destination else { return false }
@@ -153,13 +173,13 @@ extension Engine {
         letter.decidedAt = now.wall
         counters.count(copy)
         productions.replace(index, with: letter)
-        if emits { emit(production: index) }
+        if emits { emit(production: index, now: now) }
         for service in services {
             let place = events.place(letter.slot.index, service)
             events.replaceVerdict(place, .oversized, now: now.wall)
             noteFate(place, .ended(.deadLettered))
             let result = addResult(letter.slot.index, service, events.services[place], .deadLettered(.oversized))
-            if emits { emit(production: result) }
+            if emits { emit(production: result, now: now) }
         }
     }
 
@@ -175,9 +195,10 @@ extension Engine {
         guard events[slot].phase != .refused else { return }
         setApart(slot)
         let topic = place(of: production)
+        let isOther = events[slot].refusingTopic != topic
         events.setRefusing(slot, topic)
         if isHopeless {
-            let isFirst = events.countRefusal(slot) == 1
+            let isFirst = events.countRefusal(slot) == 1 || isOther
             if isFirst || refusals.isOut(topic), refusals.refused(topic, now: now.monotonic) {
                 holdSuspects(of: topic, now: now)
             }
@@ -211,9 +232,68 @@ extension Engine {
     }
 
     /// Offers a waiting record again, when due.
-    mutating func productionIsDue(_ id: ProductionID) {
+    mutating func productionIsDue(_ id: ProductionID, now: Moment) {
         guard productions[id] != nil, committer.offersAgain() else { return }
-        emit(production: id.index)
+        emit(production: id.index, now: now)
+    }
+}
+
+/// Retries that go by way of another delay's topic, because their own refuses records.
+extension Engine {
+    /// A delay topic that refused records lately.
+    public struct Detour: Sendable, Equatable {
+        /// Its name.
+        public var topic: String
+        /// The topic by way of which its retries go meanwhile.
+        public var instead: String
+        /// Since when it refuses records.
+        public var since: MonotonicTime
+        /// How many retries have gone another way since.
+        public var retries: Int
+    }
+
+    /// The delay topics that refused records lately, while another one takes them.
+    public func detours(now: MonotonicTime) -> [Detour] {
+        refusals.detours(now: now).map { detour in
+            Detour(
+                topic: topic(at: TopicRefusals.firstDelay + detour.delay),
+                instead: topic(at: TopicRefusals.firstDelay + detour.instead), since: detour.since,
+                retries: detour.retries)
+        }
+    }
+
+    /// Notes a refused retry; true when it goes to another topic, as all others of its topic do for a while.
+    ///
+    /// - Parameter isKnown: whether its event was refused for its own sake before: that says nothing about a topic of which
+    ///   nothing else is known.
+    private mutating func hasDetour(_ production: Production, isKnown: Bool, now: Moment) -> Bool {
+        guard case .copy(let copy) = production.content, case .retry(let delay, _, _) = copy.destination else {
+            return false
+        }
+        let isNew = (!isKnown || refusals.isProven(delay)) && refusals.avoid(delay: delay, now: now.monotonic)
+        guard let other = refusals.detour(of: delay, now: now.monotonic) else { return false }
+        if isNew {
+            let instead = topic(at: TopicRefusals.firstDelay + other)
+            actions.append(.notice(.retriesDetoured(from: topic(of: production), to: instead)))
+        }
+        return true
+    }
+
+    /// Has a retry go to another delay's topic while its own refuses records; when it is due does not change.
+    private mutating func takeDetour(_ index: Int32, now: Moment) {
+        guard var production = productions[productions.id(of: index)], case .copy(var copy) = production.content,
+            case .retry(let delay, let dueAt, let reason) = copy.destination,
+            let other = refusals.detour(of: delay, now: now.monotonic)
+        else { return }
+        copy.destination = .retry(delay: other, dueAt: dueAt, reason: reason)
+        refusals.noteDetour(of: delay)
+        // The other topic may take all of it.
+        copy.omissions = []
+        production.content = .copy(copy)
+        productions.replace(index, with: production)
+        for service in copy.services {
+            noteFate(events.place(production.slot.index, service), .retrying(delay: other))
+        }
     }
 }
 
@@ -256,7 +336,7 @@ extension Engine {
         case .result: return 0
         case .copy(let copy):
             guard case .retry(let delay, _, _) = copy.destination else { return 1 }
-            return 3 + delay
+            return TopicRefusals.firstDelay + delay
         case .caps: return 2
         }
     }
@@ -266,14 +346,15 @@ extension Engine {
         case 0: configuration.topics.results
         case 1: configuration.topics.deadLetter
         case 2: configuration.topics.caps
-        default: configuration.topics.retryTopic(configuration.retryDelays[place - 3])
+        default: configuration.topics.retryTopic(configuration.retryDelays[place - TopicRefusals.firstDelay])
         }
     }
 
     private mutating func holdSuspects(of topic: Int, now: Moment) {
         let next = now.monotonic.advanced(by: TopicRefusals.trialPause)
+        let topics = refusals.equals(of: topic)
         committer.suspects.hold(until: next) { id in
-            events.isCurrent(id) && events[id.index].refusingTopic == topic
+            events.isCurrent(id) && topics.contains(events[id.index].refusingTopic)
         }
     }
 
@@ -284,8 +365,9 @@ extension Engine {
 
     private mutating func noteAccepted(topic: Int) {
         guard refusals.accepted(topic) else { return }
+        let topics = refusals.equals(of: topic)
         committer.suspects.release { id in
-            events.isCurrent(id) && events[id.index].refusingTopic == topic
+            events.isCurrent(id) && topics.contains(events[id.index].refusingTopic)
         }
     }
 }

@@ -8,11 +8,11 @@ extension Engine {
     mutating func send(_ slot: Int32, now: Moment) {
         noteExposure(of: slot, now: now)
         switch committer.admit(events.id(of: slot), now: now.monotonic) {
-        case .plain: emit(slot)
+        case .plain: emit(slot, now: now)
         case .joins(let isOpening):
             partitions.decide(events[slot].offset, of: events[slot].partition)
             if isOpening { actions.append(.beginTransaction) }
-            emit(slot)
+            emit(slot, now: now)
         case .waits: partitions.decide(events[slot].offset, of: events[slot].partition)
         }
     }
@@ -31,12 +31,12 @@ extension Engine {
             for suspect in suspects {
                 events.tryAgain(suspect.index)
                 partitions.decide(events[suspect.index].offset, of: events[suspect.index].partition)
-                emit(suspect.index)
+                emit(suspect.index, now: now)
             }
         } else if !committer.pending.isEmpty {
             actions.append(.beginTransaction)
             committer.openForPending(now: now.monotonic)
-            for id in committer.members where events.isCurrent(id) { emit(id.index) }
+            for id in committer.members where events.isCurrent(id) { emit(id.index, now: now) }
         } else {
             startCommit(now: now)
         }

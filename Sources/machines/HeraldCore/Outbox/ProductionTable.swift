@@ -75,6 +75,9 @@ struct ProductionTable: Sendable {
         return places[Int(index)].refusals
     }
 
+    /// Whether it was refused before, as far as that is counted.
+    func isRefused(_ index: Int32) -> Bool { places[Int(index)].refusals > 0 }
+
     /// Renames the event's records, so that reports about former productions are not about them.
     mutating func rename(of slot: Int32) {
         var index = first[Int(slot)]

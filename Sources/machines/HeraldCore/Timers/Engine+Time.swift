@@ -71,7 +71,7 @@ extension Engine {
         case .quickRetry(let token): quickRetryIsDue(token, now: now)
         case .event(let id): eventIsDue(id, now: now)
         case .resume(let id): resumeIsDue(id)
-        case .production(let id): productionIsDue(id)
+        case .production(let id): productionIsDue(id, now: now)
         case .refusedEvent(let id): refusedEventIsDue(id, now: now)
         case .suspect(let token): suspectIsDue(token, now: now)
         }

@@ -34,6 +34,8 @@ package struct GroupTable: Sendable {
         fileprivate var statuses: [Int64: Int] = [:]
         /// The first two push services of the open ones.
         fileprivate var services: Set<String> = []
+        /// The open ones of each campaign, and those of none.
+        fileprivate var campaigns: [String?: Part] = [:]
         /// What is wrong in the open ones that are invalid, where a replay can correct it.
         fileprivate var fields: Set<String> = []
         /// What is too long in the open ones, which no setting allows.
@@ -58,10 +60,39 @@ package struct GroupTable: Sendable {
                 return SuggestedAction.text(
                     mixed: statuses.map { ("with status \($0)", $1) }, field: .status, mayHaveArrived: mayHaveArrived)
             }
+            let status = statuses.keys.first
+            if reason == .rejected, SuggestedAction.mayBeWrongWay(status), hasSeveralCauses {
+                return SuggestedAction.text(
+                    mixed: campaigns.map { ($0.map { "of campaign \($0)" } ?? "of no campaign", $1.count) },
+                    field: .campaign, mayHaveArrived: mayHaveArrived)
+            }
             return SuggestedAction.text(
-                reason, status: statuses.keys.first, service: services.count == 1 ? services.first : nil,
-                longFields: longFields, fields: fields,
-                mayHaveArrived: mayHaveArrived)
+                reason, status: status, service: services.count == 1 ? services.first : nil,
+                campaign: campaigns.count == 1 ? campaigns.keys.first ?? nil : nil, longFields: longFields,
+                fields: fields, mayHaveArrived: mayHaveArrived)
+        }
+
+        /// The open ones of one campaign, or of none.
+        fileprivate struct Part: Sendable {
+            var count = 0
+            /// The first two.
+            var services: Set<String> = []
+
+            mutating func add(_ names: [String], _ times: Int) {
+                count += times
+                if services.count < 2 { services.formUnion(names) }
+            }
+        }
+
+        /// Fewer letters of a campaign, or of none, are for one push service by chance.
+        private static let leastOfPart = 10
+
+        /// Whether one part is for a push service alone and another one is not: a wrong way to the backend fails all of both.
+        private var hasSeveralCauses: Bool {
+            let parts = campaigns.values.filter { $0.count >= Self.leastOfPart }
+            return parts.contains { part in
+                part.services.count == 1 && parts.contains { $0.services != part.services }
+            }
         }
     }
 
@@ -126,6 +157,8 @@ package struct GroupTable: Sendable {
 extension GroupTable.Group {
     /// More statuses than a backend has.
     private static let statusLimit = 64
+    /// More campaigns than make a cause.
+    private static let campaignLimit = 64
 
     fileprivate mutating func count(
         _ letter: some GroupedLetter, _ fate: LetterFate, _ times: Int, _ newest: WallTime
@@ -154,6 +187,10 @@ extension GroupTable.Group {
         reasons[index] += times
         if let field = letter.longField { longFields.insert(field) }
         if services.count < 2 { services.formUnion(letter.pushServices) }
+        let campaign = letter.campaign
+        if campaigns[campaign] != nil || campaigns.count < Self.campaignLimit {
+            campaigns[campaign, default: Part()].add(letter.pushServices, times)
+        }
         if let status = letter.statusNumber, statuses[status] != nil || statuses.count < Self.statusLimit {
             statuses[status, default: 0] += times
         }

@@ -4,16 +4,22 @@ internal import HeraldEvents
 enum SuggestedAction {
     /// - Parameters:
     ///   - service: the one push service that they are all for; a wrong way to the backend fails the others too.
+    ///   - campaign: the one campaign that they are all of; the same holds for others.
     ///   - fields: what is wrong in events of which a correction can be replayed, such as `user`.
     ///   - mayHaveArrived: how many may have reached the person: a replay notifies those twice, unless the backend
     ///     recognises them.
     static func text(
-        _ reason: DeadLetterReason, status: Int64?, service: String?, longFields: Set<String>, fields: Set<String>,
-        mayHaveArrived: Int
+        _ reason: DeadLetterReason, status: Int64?, service: String?, campaign: String?, longFields: Set<String>,
+        fields: Set<String>, mayHaveArrived: Int
     ) -> String {
         // Its own text says the same.
-        doubting(text(reason, status, service, longFields, fields), reason == .unanswered ? 0 : mayHaveArrived)
+        doubting(
+            text(reason, rejected(status, service, campaign), longFields, fields),
+            reason == .unanswered ? 0 : mayHaveArrived)
     }
+
+    /// Whether a wrong URL or path of the backend gives this status to everything.
+    static func mayBeWrongWay(_ status: Int64?) -> Bool { status == 404 || status == 405 }
 
     /// The same of dead letters that have not one cause.
     ///
@@ -35,8 +41,7 @@ enum SuggestedAction {
     }
 
     private static func text(
-        _ reason: DeadLetterReason, _ status: Int64?, _ service: String?, _ longFields: Set<String>,
-        _ fields: Set<String>
+        _ reason: DeadLetterReason, _ rejection: String, _ longFields: Set<String>, _ fields: Set<String>
     ) -> String {
         switch reason {
         case .malformed: "fix the producer, which must send them again; then resolve"
@@ -50,7 +55,7 @@ enum SuggestedAction {
                 ? "shorten \(longFields.sorted().joined(separator: ", ")) at the producer, as the detail says; then resolve; or "
                     + "replay corrected: " + longFields.sorted().map { "--set \($0)=…" }.joined(separator: ", ")
                 : "raise limits.eventBytes and replay, or have the producer send less and resolve"
-        case .rejected: rejected(status, service)
+        case .rejected: rejection
         case .attemptsExhausted: "replay when the backend is well"
         case .timeExhausted: "replay when the backend is well; consider raising retry.maxElapsed"
         case .expired: "resolve: too late to send"
@@ -74,18 +79,29 @@ enum SuggestedAction {
         }
     }
 
-    private static func rejected(_ status: Int64?, _ service: String?) -> String {
+    private static func rejected(_ status: Int64?, _ service: String?, _ campaign: String?) -> String {
         let configuration = service.map { "\($0)'s app, credentials and certificate in the backend" }
         return switch status {
         case 401, 403:
             "check the user's permission" + (configuration.map { ", or \($0)" } ?? " at the backend") + ", then replay"
-        case 404, 405:
-            (configuration.map { "check \($0); if the others are not delivered either, " } ?? "check ")
-                + "backend.url and backend.path" + "; then replay"
+        case .some where mayBeWrongWay(status): wrongWay(configuration, campaign)
         case 410: "resolve: the device is gone"
         case 413: "shorten the message at the producer; then resolve"
         case .some(300...399): "set backend.url to where the backend redirects to, then replay"
         default: "read the detail of the sample; replay when the cause is fixed"
         }
+    }
+
+    private static func wrongWay(_ configuration: String?, _ campaign: String?) -> String {
+        let way = "backend.url and backend.path"
+        if let campaign {
+            return "see whether the backend knows the users of campaign \(campaign)"
+                + (configuration.map { ", and check \($0)" } ?? "")
+                + "; if others are not delivered either, check \(way); then replay or resolve"
+        }
+        if let configuration {
+            return "check \(configuration); if the others are not delivered either, \(way); then replay"
+        }
+        return "check \(way) if nothing is delivered; else see them by campaign and by pns; then replay"
     }
 }

@@ -54,6 +54,11 @@ package struct AuditEntry: Codable, Equatable, Sendable {
     /// How many records that were deleted before they were read it says were skipped; `nil` when it is about something
     /// else.
     package var skippedCount: Int? { action == Self.skipLost ? counts?["lost"] ?? 0 : nil }
+    /// How many of these were retries; 0 in entries of before that was counted.
+    package var skippedRetryCount: Int { counts?[Self.lostRetries] ?? 0 }
+
+    /// The name of that count.
+    package static let lostRetries = "lostRetries"
 }
 
 extension AuditEntry {

@@ -2,7 +2,7 @@ internal import HeraldBytes
 internal import HeraldDriver
 package import HeraldEvents
 package import HeraldKafka
-internal import HeraldTime
+package import HeraldTime
 
 /// The topics of opt-outs and recalls as commands see them: what users said, and who changes it.
 package struct LastWordContext: Sendable {
@@ -40,6 +40,38 @@ package struct LastWordContext: Sendable {
         package var problem: String?
         /// Whether the user was forgotten, and this is what was kept.
         package var isKept = false
+        /// Where it stands; `nil` for one that was just written.
+        package var place: Place?
+
+        package init(
+            preference: Preference, problem: String? = nil, isKept: Bool = false, place: Place? = nil
+        ) {
+            (self.preference, self.problem, self.isKept, self.place) = (preference, problem, isKept, place)
+        }
+
+        /// When it was said: by itself, or else by its record's time stamp.
+        package var saidAt: WallTime? { preference.updatedAt ?? place?.at }
+    }
+
+    /// A record of the preferences topic.
+    package struct Place: Equatable, Sendable, CustomStringConvertible {
+        package var partition: Int32
+        package var offset: Int64
+        /// Its time stamp; `nil` without one.
+        package var at: WallTime?
+
+        package init(partition: Int32, offset: Int64, at: WallTime?) {
+            (self.partition, self.offset, self.at) = (partition, offset, at)
+        }
+
+        fileprivate init(of message: Message) {
+            let stamp = message.timestampMilliseconds
+            self.init(
+                partition: message.partition, offset: message.offset,
+                at: stamp < 0 ? nil : WallTime(milliseconds: stamp))
+        }
+
+        package var description: String { "partition \(partition), offset \(offset)" }
     }
 
     /// The partitions of a topic, which has to be there.
@@ -66,25 +98,28 @@ package struct LastWordContext: Sendable {
     package func word(
         of user: String, reach: ClusterReach, admin: Admin, onProgress: (Int64, Int64) -> Bool
     ) throws -> Entry? {
-        try words(of: [user], reach: reach, admin: admin, onProgress: onProgress)[user]
+        try look(at: user, reach: reach, admin: admin, onProgress: onProgress).word
     }
 
-    /// The same of several users; those who have said nothing are left out.
-    private func words(
+    /// The same, and how many words of forgotten users there are of which nobody can say whose they are: the settings name
+    /// no `preferences.forgetKeyFile`.
+    package func look(
+        at user: String, reach: ClusterReach, admin: Admin, onProgress: (Int64, Int64) -> Bool
+    ) throws -> (word: Entry?, hidden: Int) {
+        let reading = try reading(of: [user], reach: reach, admin: admin, onProgress: onProgress)
+        return (reading.words[user], reading.hiddenCount)
+    }
+
+    private func reading(
         of users: [String], reach: ClusterReach, admin: Admin, onProgress: (Int64, Int64) -> Bool
-    ) throws -> [String: Entry] {
-        let own = users.map { Array($0.utf8) }
-        let keys = own + users.compactMap { user in kept.map { $0.key(of: user.utf8.span.bytes) } }
-        var (words, keptWords): ([String: Entry], [String: Entry]) = ([:], [:])
-        try read(keys, in: topics.preferences, reach, admin, onProgress) { index, value in
-            let user = users[index % users.count]
-            if index < own.count {
-                words[user] = value.map { read($0, after: words[user] ?? keptWords[user]) }
-            } else {
-                keptWords[user] = value.map { Entry(preference: read($0, after: nil).preference, isKept: true) }
-            }
+    ) throws -> WordReading {
+        var reading = WordReading(of: users, kept: kept, pushServices: pushServices)
+        guard !users.isEmpty else { return reading }
+        try readAll(of: topics.preferences, reach, admin, onProgress) { message in
+            guard let key = message.keyCopy else { return }
+            reading.take(key: key, value: message.valueCopy, at: Place(of: message))
         }
-        return words.merging(keptWords) { own, _ in own }
+        return reading
     }
 
     /// What users and recalls say now about events: reads both topics, for some seconds at most.
@@ -97,8 +132,9 @@ package struct LastWordContext: Sendable {
         let isInTime = { (_: Int64, _: Int64) in ContinuousClock.now < end }
         let recalls = try recalls(
             of: Array(Set(events.flatMap(\.subjects))), reach: reach, admin: admin, onProgress: isInTime)
-        let words = try words(
-            of: Array(Set(events.map(\.user))), reach: reach, admin: admin, onProgress: isInTime)
+        let words = try reading(
+            of: Array(Set(events.map(\.user))), reach: reach, admin: admin, onProgress: isInTime
+        ).words
         return StandingWords(words, recalls, pushServices: pushServices, classes: classes)
     }
 
@@ -116,19 +152,6 @@ package struct LastWordContext: Sendable {
     /// Whoever asks where an event stands does not wait for ten million words.
     private static let patience = Duration.seconds(10)
 
-    private func read(_ value: [UInt8], after former: Entry?) -> Entry {
-        var (preference, problem) = Preference.reading(value.span.bytes, pushServices: pushServices)
-        guard let problem else { return Entry(preference: preference) }
-        if let former {
-            preference.optOut.formUnion(former.preference.optOut)
-            preference.quiet = former.preference.quiet
-        } else {
-            preference.optOut.isOfPromotional = true
-            preference.quiet = nil
-        }
-        return Entry(preference: preference, problem: problem)
-    }
-
     /// What stands in the topic for those of many users who have said something, by hashes of their names.
     ///
     /// - Parameter users: the hashes of all that are meant.
@@ -141,7 +164,9 @@ package struct LastWordContext: Sendable {
             let hash = String(decoding: key, as: UTF8.self).hashValue
             guard users.contains(hash) else { return }
             let former = words[hash].map { Entry(preference: $0) }
-            words[hash] = message.valueCopy.map { read($0, after: former).preference }
+            words[hash] = message.valueCopy.map {
+                Entry($0, after: former, pushServices: pushServices).preference
+            }
         }
         return words
     }
@@ -312,6 +337,63 @@ package struct LastWordContext: Sendable {
         var entry = AuditEntry(action: action, phase: phase, at: moment, by: operatorName)
         entry.reason = reason
         return entry
+    }
+}
+
+extension LastWordContext.Entry {
+    /// What a record's value comes to, as workers have it.
+    init(_ value: [UInt8], after former: Self?, pushServices: PushServices) {
+        (preference, problem) = Preference.reading(value.span.bytes, pushServices: pushServices)
+        guard problem != nil else { return }
+        if let former {
+            preference.optOut.formUnion(former.preference.optOut)
+            preference.quiet = former.preference.quiet
+        } else {
+            preference.optOut.isOfPromotional = true
+            preference.quiet = nil
+        }
+    }
+
+    /// What is wrong with its record, as a sentence's end; `nil` for a sound one.
+    package var fault: String? {
+        problem.map { "the record" + (place.map { " at \($0)," } ?? "") + " \($0)" }
+    }
+
+    /// What is kept of a user who is forgotten, as a sentence's end.
+    package static func kept(_ former: Self?) -> String {
+        guard let former else { return "there is no word of this user, so that nothing is kept" }
+        if former.isKept { return "that was so before, and what was kept without the name stays" }
+        return former.preference.optOut.isEmpty
+            ? "the user had opted out of nothing, so that nothing is kept" : "the opt-out is kept without the name"
+    }
+
+    /// What who changes it has to know: its record is broken, and what is not changed is the user's own word from then on.
+    package var warning: String? {
+        fault.map { fault in
+            let quiet = preference.quiet.map { ", with the quiet hours \($0.text)" } ?? ""
+            return
+                "\(fault). It counts as an opt-out of \(preference.optOut.words)\(quiet). What this change does not name is "
+                + "written like that, and is the user's own word from then on"
+        }
+    }
+}
+
+extension Recall {
+    /// What its withdrawal does, in sentences with texts as they came.
+    ///
+    /// - Parameter left: the notifications without an outcome; `nil` when that is not known.
+    package func withdrawal(of subject: Subject, left: Int?) -> String {
+        let origin = (by.map { " by \($0)" } ?? "") + (at.map { " since \($0.text)" } ?? "")
+        let open =
+            switch left {
+            case 0?: "nothing of it is left to be called"
+            case 1?: "1 notification without an outcome may be called again"
+            case let left?: "\(left) notifications without an outcome may be called again"
+            case nil: "what has no outcome yet may be called again"
+            }
+        return
+            "\(subject.words): the recall\(origin)\(reason.map { ": \($0)," } ?? "") is withdrawn: \(open). What comes "
+            + "later is called; what ended meanwhile stays suppressed."
     }
 }
 

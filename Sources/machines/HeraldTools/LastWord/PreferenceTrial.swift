@@ -50,23 +50,18 @@ package struct PreferenceTrial {
         package var capped = 0
     }
 
-    private struct History {
-        /// What was let go of each cap, the oldest first.
-        var kept: [[(at: Int64, event: Int)]]
-        /// The newest events that a cap ended, of which other push services may follow.
-        var ended: [Int] = []
-        var isAffected = false
-    }
-
     /// So many users are remembered.
     package let mostUsers: Int
     /// Sources beyond these count as one.
     private static let mostSources = 1_000
     private static let otherSources = "(others)"
-    private static let rememberedEnds = 8
+    /// What it knows lies in one place.
+    private static let home: Int32 = 0
 
     private let rules: Rules
-    private var histories: [UInt64: History] = [:]
+    private var caps: Caps
+    /// Whether a user would have got less or later, of those who got something promotional.
+    private var isAffected: [UInt64: Bool] = [:]
     /// One of so many users is looked at, a power of two.
     package private(set) var sample = 1
     package private(set) var total = Counts()
@@ -78,11 +73,13 @@ package struct PreferenceTrial {
     package init(_ rules: Rules, mostUsers: Int = 1_000_000) {
         self.rules = rules
         self.mostUsers = mostUsers
+        caps = Caps(rules: rules.caps)
+        caps.assign([Self.home], now: WallTime(milliseconds: 0))
     }
 
     /// The users who got something promotional, and those of them who would have got less or later.
     package var users: (promotional: Int, affected: Int) {
-        (histories.count * sample, histories.values.count(where: \.isAffected) * sample)
+        (isAffected.count * sample, isAffected.values.count(where: \.self) * sample)
     }
 
     package mutating func add(_ delivery: Delivery) {
@@ -90,43 +87,33 @@ package struct PreferenceTrial {
         guard hash & UInt64(sample - 1) == 0 else { return }
         var counts = Counts(delivered: sample)
         if delivery.eventClass == .promotional {
-            var history =
-                histories[hash] ?? History(kept: Array(repeating: [], count: rules.caps.count))
             // What sleeps is not capped before it wakes.
             let end = rules.quiet.flatMap { $0.end(around: delivery.at, in: delivery.zone ?? rules.zone) }
             if end != nil { counts.held = sample }
-            if isCapped(delivery, at: end ?? delivery.at, &history) { (counts.capped, counts.held) = (sample, 0) }
-            if counts.held + counts.capped > 0 { history.isAffected = true }
-            histories[hash] = history
-            if histories.count > mostUsers { halve() }
+            if isCapped(delivery, of: hash, at: end ?? delivery.at) { (counts.capped, counts.held) = (sample, 0) }
+            isAffected[hash] = isAffected[hash] == true || counts.held + counts.capped > 0
+            if isAffected.count > mostUsers { halve() }
         }
         count(counts, delivery)
     }
 
-    /// Whether a cap would have ended the notification; an event counts once, whatever its push services.
-    private func isCapped(_ delivery: Delivery, at moment: WallTime, _ history: inout History) -> Bool {
-        let event = delivery.origin.hashValue
-        if history.ended.contains(event) { return true }
-        let meant = rules.caps.indices.filter { index in
-            rules.caps[index].source.map { $0 == delivery.source } ?? true
-        }
-        for index in meant {
-            let begin = moment.milliseconds - rules.caps[index].per.count
-            history.kept[index].removeAll { $0.at <= begin }
-        }
-        if meant.contains(where: { index in history.kept[index].contains { $0.event == event } }) { return false }
-        if meant.contains(where: { history.kept[$0].count >= rules.caps[$0].limit }) {
-            history.ended.append(event)
-            if history.ended.count > Self.rememberedEnds { history.ended.removeFirst() }
-            return true
-        }
-        for index in meant { history.kept[index].append((moment.milliseconds, event)) }
+    /// Whether a cap would have ended the notification, by the workers' own rule; one that it lets through counts from now on.
+    private mutating func isCapped(_ delivery: Delivery, of user: UInt64, at moment: WallTime) -> Bool {
+        guard !rules.caps.isEmpty else { return false }
+        let source = delivery.source.map { caps.place(of: $0.utf8.span.bytes) } ?? Caps.otherSource
+        let event = UInt64(bitPattern: Int64(delivery.origin.hashValue))
+        let ruling = caps.ruling(Self.home, user: user, event: event, source: source, now: moment)
+        guard ruling == .none else { return true }
+        caps.begin(Self.home, user: user, event: event, source: source)
+        caps.end(Self.home, user: user, event: event, source: source, deliveredAt: moment)
         return false
     }
 
     private mutating func halve() {
         sample *= 2
-        histories = histories.filter { $0.key & UInt64(sample - 1) == 0 }
+        let mask = UInt64(sample - 1)
+        isAffected = isAffected.filter { $0.key & mask == 0 }
+        caps.keepUsers(of: Self.home) { $0 & mask == 0 }
     }
 
     private mutating func count(_ counts: Counts, _ delivery: Delivery) {

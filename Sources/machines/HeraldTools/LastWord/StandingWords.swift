@@ -9,8 +9,10 @@ package struct StandingWords: Sendable {
     /// Why an event is not called on a push service.
     package enum Said: Equatable, Sendable {
         case recalled(Recall, ofCampaign: Bool)
-        /// - Parameter what: as `optOut` has it: `promotional`.
-        case optedOut(_ what: String, since: WallTime?, by: String?)
+        /// - Parameters:
+        ///   - what: As `optOut` has it: `promotional`.
+        ///   - fault: What is wrong with the user's record, which counts as that opt-out; `nil` for the user's own word.
+        case optedOut(_ what: String, since: WallTime?, by: String?, fault: String? = nil)
 
         /// It as a continuation of "because", with texts from records as they came.
         package var words: String {
@@ -18,8 +20,11 @@ package struct StandingWords: Sendable {
             case .recalled(let recall, let isOfCampaign):
                 (isOfCampaign ? "its campaign is recalled" : "it is recalled")
                     + Self.origin(since: recall.at, by: recall.by) + (recall.reason.map { ": \($0)" } ?? "")
-            case .optedOut(let what, let since, let by):
+            case .optedOut(let what, let since, let by, nil):
                 "the user has opted out of \(what)" + Self.origin(since: since, by: by)
+            case .optedOut(let what, let since, let by, let fault?):
+                "a broken record counts as the user's opt-out of \(what)" + Self.origin(since: since, by: by)
+                    + ": \(fault)"
             }
         }
 
@@ -31,10 +36,10 @@ package struct StandingWords: Sendable {
                     .init("reason", .string(SuppressionReason.recalled.rawValue)), .init("detail", .string(words)),
                     .init("since", .text(recall.at?.text)), .init("by", .text(recall.by)),
                 ])
-            case .optedOut(_, let since, let by):
+            case .optedOut(_, let since, let by, let fault):
                 .present([
                     .init("reason", .string(SuppressionReason.optedOut.rawValue)), .init("detail", .string(words)),
-                    .init("since", .text(since?.text)), .init("by", .text(by)),
+                    .init("since", .text(since?.text)), .init("by", .text(by)), .init("problem", .text(fault)),
                 ])
             }
         }
@@ -109,9 +114,12 @@ package struct StandingWords: Sendable {
             return .recalled(
                 own ?? event.campaign.flatMap { recalls[.campaign($0)] } ?? Recall(), ofCampaign: own == nil)
         case .optedOut(let what)?:
-            let word = words[event.user]?.preference
-            return .optedOut(what, since: word?.updatedAt, by: word?.by)
+            let word = words[event.user]
+            return .optedOut(what, since: word?.saidAt, by: word?.preference.by, fault: word?.fault)
         case nil: return nil
         }
     }
+
+    /// A user's word as the topic has it; `nil` when the user has said nothing.
+    package func word(of user: String) -> LastWordContext.Entry? { words[user] }
 }

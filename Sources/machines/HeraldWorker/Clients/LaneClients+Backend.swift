@@ -75,7 +75,7 @@ extension LaneClients {
             logger.warning(
                 "the drain timeout is over; events in progress will be consumed again", ["events": .int(events)])
         // The lane logs it.
-        case .rival, .recordRefused: break
+        case .rival, .recordRefused, .retriesDetoured: break
         }
     }
 

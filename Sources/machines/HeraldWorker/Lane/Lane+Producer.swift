@@ -63,6 +63,9 @@ extension Lane {
         case KafkaError.Code.purgedInQueue, KafkaError.Code.purgedInFlight, KafkaError.Code.invalidDifferentRecord:
             // It belongs to an aborted transaction, or to a batch that another record has spoilt.
             engine.failed(id, .other, now: now)
+        case KafkaError.Code.state where configuration.isAtomic:
+            // A refused record has doomed the transaction: that one's error is the cause.
+            engine.failed(id, .other, now: now)
         case KafkaError.Code.topicAuthorizationFailed where !hasProduced:
             let topic = engine.production(id).map { engine.topic(of: $0) } ?? "a topic"
             end = .failed(
@@ -98,7 +101,10 @@ extension Lane {
         guard let production = engine.production(id) else { return }
         let topic = engine.topic(of: production)
         // The episode began with the first of the events that are refused still.
-        let since = engine.refusedEvents[topic].flatMap { _ in recordRefusals[topic]?.since }
+        let lasts =
+            engine.refusedEvents[topic] != nil
+            || engine.detours(now: io.now.monotonic).contains { $0.topic == topic }
+        let since = lasts ? recordRefusals[topic]?.since : nil
         recordRefusals[topic] = RecordRefusal(error, since: since ?? io.now.wall)
     }
 
@@ -119,6 +125,15 @@ extension Lane {
         logger.error(
             "\(topic) does not take a record (\(refusal.text)): \(refusal.remedy); Herald offers it again by itself, and "
                 + "others continue.")
+    }
+
+    /// Logs that retries go by way of another delay's topic.
+    func announceDetour(of topic: String, to other: String, now: Moment) {
+        guard let refusal = recordRefusals[topic], now.monotonic >= sayRefusalAgain else { return }
+        sayRefusalAgain = now.monotonic.advanced(by: Self.troubleInterval)
+        logger.error(
+            "\(topic) refuses records (\(refusal.text)): \(refusal.remedy); meanwhile such retries go by way of \(other), "
+                + "and calls go on. Herald tries \(topic) again by itself.")
     }
 
     /// Logs that a topic accepts no records, at first, periodically, and when it is over.
@@ -184,7 +199,9 @@ struct RecordRefusal {
 
     init(_ error: KafkaError, since moment: WallTime) {
         since = moment
-        text = error.kind == .tooLarge ? "it is too large for its topic: max.message.bytes" : error.words
+        text =
+            error.kind == .tooLarge
+            ? "MSG_SIZE_TOO_LARGE: it or its batch is too large for its topic: max.message.bytes" : error.words
         remedy =
             switch error.code {
             case KafkaError.Code.invalidTimestamp:

@@ -21,9 +21,10 @@ extension Lane {
             partitionReports = progress()
             oldestEvents = engine.oldestEvents(now: now)
             waiting = engine.waitCounts(now: now)
+            nextDue = engine.outage == nil ? nil : engine.nextEventDue.map { now.wall($0) }
         }
         // The former one may be read at this moment.
-        let isLeft = io.leave(report(now: now.monotonic))
+        let isLeft = io.leave(report(now: now))
         nextReport = now.monotonic.advanced(
             by: isLeft ? intervals.report : LaneIntervals.reportRetry)
     }
@@ -36,25 +37,28 @@ extension Lane {
 
     /// The lane's last report.
     func lastReport() -> LaneReport {
-        let now = io.now.monotonic
-        announceTroubles(now: now)
+        let now = io.now
+        announceTroubles(now: now.monotonic)
         partitionReports = []
         oldestEvents = []
         waiting = []
+        nextDue = nil
         var last = report(now: now)
         last.hasEnded = true
         (last.outage, last.outageSince, last.holds) = (nil, nil, [])
         return last
     }
 
-    private func report(now: MonotonicTime) -> LaneReport {
+    private func report(now: Moment) -> LaneReport {
         let services = configuration.decoder.pushServices.names.count
         var report = LaneReport(
-            number: number, at: now, services: services, requestTopics: configuration.topics.requests.count)
+            number: number, at: now.monotonic, services: services, requestTopics: configuration.topics.requests.count)
         report.isReady = isSubscribed
         report.phase = engine.phase
         report.outage = engine.outage.map { OutageReport($0.reason, status: $0.status) }
         report.outageSince = engine.outage?.since
+        if engine.outage != nil { report.lastCall = meter.lastCallAt.map { now.wall($0) } }
+        report.nextDue = nextDue
         report.holds = engine.holds
         report.inFlightLimit = engine.inFlightLimit
         report.rateLimits = (0..<services).map { engine.rateLimit(ofService: $0) }
@@ -84,10 +88,10 @@ extension Lane {
         report.waiting = waiting
         (report.cappedUsers, report.capBytes) = engine.capsSize
         report.refusal = topicRefusal ?? refusal
-        report.refusedRecords = refusedRecords
+        report.refusedRecords = refusedRecords(now: now.monotonic)
         report.groupObstacle = groupObstacle
         report.commitTrouble = commitTrouble
-        outcomesWaitSince = engine.hasOutcomesToRecord ? outcomesWaitSince ?? now : nil
+        outcomesWaitSince = engine.hasOutcomesToRecord ? outcomesWaitSince ?? now.monotonic : nil
         report.outcomesWaitSince = outcomesWaitSince
         report.commitInterval = configuration.commitInterval
         return report
@@ -109,13 +113,24 @@ extension Lane {
         return places
     }
 
-    private var refusedRecords: [LaneReport.RefusedRecords] {
+    private func refusedRecords(now: MonotonicTime) -> [LaneReport.RefusedRecords] {
         guard engine.refusingTopic == nil else { return [] }
-        return engine.refusedEvents.sorted { $0.key < $1.key }.compactMap { topic, events in
-            recordRefusals[topic].map {
-                .init(topic: topic, events: events, since: $0.since, text: $0.text, remedy: $0.remedy)
+        let detours = engine.detours(now: now)
+        var refused = engine.refusedEvents.filter { entry in !detours.contains { $0.topic == entry.key } }
+            .sorted { $0.key < $1.key }.compactMap { topic, events in
+                recordRefusals[topic].map {
+                    LaneReport.RefusedRecords(
+                        topic: topic, events: events, since: $0.since, text: $0.text, remedy: $0.remedy)
+                }
             }
+        for detour in detours where detour.retries > 0 {
+            guard let refusal = recordRefusals[detour.topic] else { continue }
+            refused.append(
+                .init(
+                    topic: detour.topic, events: detour.retries, since: refusal.since, text: refusal.text,
+                    remedy: refusal.remedy, instead: detour.instead))
         }
+        return refused
     }
 
     /// Notes the end of a commit.

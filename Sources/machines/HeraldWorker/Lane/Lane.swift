@@ -102,6 +102,8 @@ package final class Lane<IO: LaneIO> {
     var partitionReports: [PartitionReport] = []
     var oldestEvents: [WallTime?] = []
     var waiting: [Int] = []
+    /// In an outage: when the first event that waits for its moment is due.
+    var nextDue: WallTime?
     var nextReport = MonotonicTime.distantPast
     var nextProgress = MonotonicTime.distantPast
     /// The reading of the newest progress.
@@ -272,6 +274,7 @@ package final class Lane<IO: LaneIO> {
 
     private func announce(_ notice: Notice) {
         if case .recordRefused(let topic) = notice { announceRefusedRecord(of: topic, now: io.now) }
+        if case .retriesDetoured(let topic, let other) = notice { announceDetour(of: topic, to: other, now: io.now) }
         io.announce(notice, outage: engine.outage)
         // `/readyz` has the log's news at the end of this turn: people and tools ask right after they read it.
         nextReport = .distantPast

@@ -19,9 +19,10 @@ struct BrokerShortage: Sendable {
 
     /// Notes that no broker answers at all.
     ///
+    /// - Parameter heard: when one may have answered last: the beginning of the questions that had no answer.
     /// - Returns: whether that has been so for longer than a restart takes.
-    mutating func hearNothing(now: MonotonicTime) -> Bool {
-        let begin = silentSince ?? now
+    mutating func hearNothing(since heard: MonotonicTime, now: MonotonicTime) -> Bool {
+        let begin = silentSince ?? heard
         silentSince = begin
         return now.time(since: begin) >= Self.restartPatience
     }

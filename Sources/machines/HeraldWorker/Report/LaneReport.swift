@@ -20,6 +20,10 @@ public struct LaneReport: Sendable {
     public var outage: OutageReport?
     /// Since when it holds for that reason.
     public var outageSince: WallTime?
+    /// In an outage: when its latest call ended; `nil` when it made none.
+    public var lastCall: WallTime?
+    /// In an outage: when the first event in memory that waits for its moment is due; `nil` without any.
+    public var nextDue: WallTime?
     /// The push services that it holds alone.
     public var holds: [ServiceHold] = []
     /// How many calls may be in flight, as its engine has found.
@@ -102,13 +106,15 @@ public struct LaneReport: Sendable {
     /// Events that wait because a topic does not take a record of theirs, while it takes others.
     package struct RefusedRecords: Sendable, Equatable {
         package var topic: String
-        /// How many events.
+        /// How many events wait for it, or have gone another way since.
         package var events: Int
         /// Since when there has been one.
         package var since: WallTime
         /// Why the latest was refused, in one line.
         package var text: String
         package var remedy: String
+        /// The topic by way of which they go meanwhile; `nil`: they wait.
+        package var instead: String?
     }
 
     /// A partition about which the brokers did not answer.

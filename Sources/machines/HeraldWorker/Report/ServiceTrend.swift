@@ -123,7 +123,9 @@ struct ServiceTrend {
                     undelivered: Double(calls)),
                 let most = CallEnd.allCases.max(by: { ends[$0, default: 0] < ends[$1, default: 0] })
             else { return nil }
-            let statuses = lanes.map { $0.meter.latestStatus[service] }.filter { $0.status > 0 }
+            // What was answered before says nothing of those that had no answer.
+            let answers: [LaneReport] = if case .unanswered = most { [] } else { lanes }
+            let statuses = answers.map { $0.meter.latestStatus[service] }.filter { $0.status > 0 }
             return FailingService(
                 name: name, calls: calls, end: most, ended: ends[most, default: 0],
                 status: statuses.max { $0.at < $1.at }?.status ?? 0, isAlone: alive.contains(true))

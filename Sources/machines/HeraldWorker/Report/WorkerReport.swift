@@ -47,24 +47,50 @@ public struct WorkerReport: Sendable {
         return outages
     }
 
-    /// The same with what to do, and since when the first of the lanes has held for the reason; a warning where there is
-    /// nothing to call, by which an outage would end.
+    /// The same with what to do, and since when the first of the lanes has held for the reason; a warning where no call
+    /// has been tried for a while, and none can be now: whether it is over shows with the next one.
     package var outageFindings: [Finding] {
         outages.map { outage in
             let holding = lanes.filter { $0.outage?.reason == outage.reason }
             var finding = outage.reason.finding(status: outage.status, since: holding.compactMap(\.outageSince).min())
-            if holding.allSatisfy(isIdle) {
-                finding.severity = .warn
-                finding.what += "; nothing waits, and the next event tries whether it is over"
+            if holding.allSatisfy(hasNothingToCall) {
+                (finding.severity, finding.title) = (.warn, "The outage may be over")
+                let (last, next) = (holding.compactMap(\.lastCall).max(), holding.compactMap(\.nextDue).min())
+                finding.what += last.map { "; no call has been tried since \(RFC3339.text($0))" } ?? ""
+                finding.what +=
+                    next.map { "; the next is due at \(RFC3339.text($0)), and tries whether it is over" }
+                    ?? (holding.allSatisfy(isIdle)
+                        ? "; nothing waits, and the next event tries whether it is over"
+                        : "; what waits is not to be called yet, and the next event tries whether it is over")
             }
             return finding
         }
     }
 
-    /// Whether a lane has nothing to call, now or later, as the brokers have said since it holds.
+    /// Why events in memory wait that no call would be made for, whether there is an outage or not.
+    private static let dormant: Set<WaitReason.Kind> = [
+        .notBefore, .retryDue, .behindUser, .behindPartition, .behindSame, .sameUnderWay, .campaignPaused,
+    ]
+
+    /// Whether a lane has called nothing for a while, and has nothing to call now, as the brokers have said since it holds.
+    private func hasNothingToCall(_ lane: LaneReport) -> Bool {
+        guard let asOf = cluster.endsAsOf, let since = lane.outageSince, asOf > since, lane.calls == 0,
+            lane.meter.lastCallAt.map({ lane.at.time(since: $0) >= NewestCalls.shortest }) ?? true
+        else { return false }
+        let isDormant = lane.waiting.enumerated().allSatisfy { place, count in
+            count == 0 || WaitReason.Kind.allCases.contains { Int($0.rawValue) == place && Self.dormant.contains($0) }
+        }
+        guard lane.events == 0 || isDormant && !lane.waiting.isEmpty else { return false }
+        return lane.partitions.allSatisfy { report in
+            guard let lag = cluster.lag(of: report), let end = cluster.ends[report.partition] else { return false }
+            guard lag > 0, let next = report.next else { return lag == 0 }
+            // What lies behind the first record of a delay topic is due later.
+            return next >= end || report.delay != nil && report.done.map { next > $0 } ?? false
+        }
+    }
+
     private func isIdle(_ lane: LaneReport) -> Bool {
-        guard let asOf = cluster.endsAsOf, let since = lane.outageSince, asOf > since else { return false }
-        return lane.events == 0 && lane.calls == 0 && lane.partitions.allSatisfy { cluster.lag(of: $0) == 0 }
+        lane.events == 0 && lane.partitions.allSatisfy { cluster.lag(of: $0) == 0 }
     }
 
     /// The push services that lanes hold alone, each as the first of them does.
@@ -123,6 +149,9 @@ public struct WorkerReport: Sendable {
 public struct ClusterReport: Sendable, Equatable {
     /// Whether a broker answered the latest question; `nil` before the first was asked.
     public var isReachable: Bool?
+    /// Whether no broker answered the latest questions, be it for a moment only: after the time that a restart takes
+    /// ``isReachable`` says so.
+    public var isSilent = false
     /// The reason why none did: a failed login, if there was one.
     public var error: KafkaError?
     /// That the brokers refuse the login; `nil` when that is not what is in the way.

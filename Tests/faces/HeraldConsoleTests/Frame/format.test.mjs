@@ -26,7 +26,8 @@ table('A duration has its two largest units', duration, [
 
 table('Shares add up to 100%, and only the whole is that, and only nothing is 0%', (...parts) => shares(parts).join(' '), [
   [0, 10, '0.0% 100.0%'], [1, 1, 1, '33.4% 33.3% 33.3%'], [1, 999_999, '0.1% 99.9%'], [10, '100.0%'], [0, 0, '– –'],
-  [1, 1, 999_998, '0.1% 0.1% 99.8%'], [1245, 600, 155, '62.3% 30.0% 7.7%'],
+  [1, 1, 999_998, '0.1% 0.1% 99.8%'], [1245, 600, 155, '62.2% 30.0% 7.8%'],
+  [5885, 33, 14, '99.2% 0.6% 0.2%'], [33, 3000, 2899, '0.6% 50.5% 48.9%'],
 ]);
 
 table('A share in percent has no rounding error', percent, [

@@ -1,4 +1,5 @@
 import HeraldEvents
+import HeraldKernel
 import HeraldTime
 import Testing
 
@@ -103,6 +104,69 @@ struct EngineHoldTests {
         #expect(pace >= .seconds(2) && pace <= .seconds(8))
         seconds(60, 403, from: 5)
         #expect(harness.engine.holds.first?.interval == .seconds(30))
+    }
+
+    @Test("an event's known outcome is recorded at once: only events without one wait in memory as probes")
+    func outcomeBeside() {
+        seconds(20, 403)
+        #expect(harness.engine.holds.first?.interval ?? .zero >= .seconds(8))
+        harness.acknowledgeAll()
+        harness.pass(.seconds(1))
+        answerAll(403)
+        harness.acknowledgeAll()
+        for number in 0..<10 { harness.event("both-\(number)", "apns,wns") }
+        answerAll(403)
+        #expect(count("result apns delivered") == 10)
+        #expect(count("retry") == 10, "\(harness.summaries)")
+        // One without an outcome waits in memory: it is the next probe.
+        harness.acknowledgeAll()
+        let before = harness.engine.load.events
+        harness.event("alone", "wns")
+        #expect(harness.engine.load.events == min(before + 1, ServiceHold.candidates))
+    }
+
+    @Test("keeps its beginning when partitions change hands, and probes from 1 s on again; not when it was over")
+    func since() throws {
+        seconds(30, 403)
+        let since = try #require(harness.engine.holds.first?.since)
+        harness.revoke()
+        harness.acknowledgeAll()
+        harness.pass(.seconds(11))
+        harness.reassign()
+        #expect(harness.engine.holds.isEmpty)
+        seconds(10, 403, from: 30)
+        let hold = try #require(harness.engine.holds.first)
+        #expect(hold.since == since && hold.interval <= .seconds(8))
+
+        harness.revoke()
+        harness.acknowledgeAll()
+        harness.pass(.seconds(11))
+        harness.reassign()
+        seconds(1, 200, from: 40)
+        seconds(10, 403, from: 41)
+        #expect(try #require(harness.engine.holds.first).since > since)
+    }
+
+    @Test("writes what it holds once for each wait: 800 events are 67 records a second at first, 7 in the end")
+    func records() throws {
+        let delays: [Milliseconds] = [.seconds(5), .seconds(30), .minutes(2)]
+        let harness = EngineHarness { $0.retry = RetryPolicy(delays: delays) }
+        let begun = WallTime(milliseconds: 1_000_000_000)
+        var moments: [Milliseconds] = []
+        var age = Milliseconds.zero
+        while age < .minutes(10) {
+            moments.append(age)
+            let now = Moment(monotonic: MonotonicTime(nanoseconds: 0), wall: begun.advanced(by: age))
+            guard case .retry(let delay, let due, _) = harness.engine.waitForHold(since: begun, now: now) else {
+                return
+            }
+            let wait = due.time(since: now.wall)
+            #expect(wait == delays[delay], "it is over with one record")
+            #expect(wait <= max(age, .seconds(30)), "a repair is seen as soon as the hold was old, or within 30 s")
+            age = age + wait
+        }
+        #expect(moments.count { $0 < .minutes(1) } * 800 / 60 == 66)
+        #expect(moments.count { $0 >= .minutes(6) } * 800 / 240 == 6)
     }
 
     @Test("does not begin for a few users, however often they are refused")

@@ -188,7 +188,10 @@ struct EngineSettlementTests {
 
     @Test("shrinks an oversized record by its least needed parts, and never gives it up")
     func tooLarge() {
-        let harness = EngineHarness { $0.retry = RetryPolicy(immediate: 0, delays: [.seconds(1)]) }
+        let harness = EngineHarness {
+            $0.retryDelays = ["1s"].compactMap { DelayName($0) }
+            $0.retry = RetryPolicy(immediate: 0, delays: [.seconds(1)])
+        }
         harness.event("u", headers: [("x-trace", "1"), ("ce_source", "s")])
         harness.answer(CallResult(status: 503, detail: "busy"))
         let id = harness.produced[0].id

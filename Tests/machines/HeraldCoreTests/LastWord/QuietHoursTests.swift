@@ -145,7 +145,8 @@ struct QuietHoursTests {
                 ], stamped: harness.time - 10_000)
         }
         try comesBack(at: "2026-11-29T01:00:00Z")
-        #expect(harness.takeSummaries() == ["retry 10s apns kept 1"])
+        #expect(harness.headers(at: 0)["herald-not-before"] == "\(end)")
+        #expect(harness.takeSummaries() == ["retry 10s apns quiet-hours 1"])
         try comesBack(at: "2026-11-29T06:00:00Z")
         #expect(harness.usersInFlight == ["ann"])
         harness.answer(200)
@@ -155,6 +156,31 @@ struct QuietHoursTests {
         try comesBack(at: "2026-11-29T06:00:01Z")
         #expect(harness.calls.isEmpty)
         #expect(harness.takeSummaries() == ["retry 10s apns quiet-hours 1"])
+    }
+
+    @Test("hold nothing any longer once an event returns and its user has ended them or opted out")
+    func changedMind() throws {
+        let word = word()
+        let harness = try harness(word, at: "2026-11-28T23:00:00Z")
+        sleep(word)
+        func comesBack() throws {
+            harness.event(
+                "ann", on: EngineHarness.tenSeconds,
+                headers: [
+                    ("herald-not-before", "\(try time("2026-11-29T06:00:00Z").milliseconds)"),
+                    ("herald-reason", "quiet-hours"), ("herald-origin", "notifications.bulk/0/0"),
+                ], stamped: harness.time - 10_000)
+        }
+        word.set(OptOut(), of: "ann".utf8.span.bytes)
+        try comesBack()
+        #expect(harness.usersInFlight == ["ann"])
+        harness.answer(200)
+        #expect(harness.takeSummaries() == ["result apns delivered"])
+        var all = OptOut()
+        all.isOfPromotional = true
+        word.set(all, of: "ann".utf8.span.bytes)
+        try comesBack()
+        #expect(harness.calls.isEmpty && harness.takeSummaries() == ["result apns suppressed"])
     }
 
     @Test("end an event at once that would expire before, and never one that expires behind them")

@@ -1,4 +1,5 @@
 import HeraldEvents
+import HeraldText
 import HeraldTime
 import Testing
 
@@ -43,6 +44,22 @@ struct StandingWordsTests {
         let said = Self.words(["ann": entries]).said(of: Self.event(topic, class: eventClass), on: "apns")
         #expect(said == what.map { .optedOut($0, since: Self.since, by: "settings") })
         #expect(Self.words(["bob": entries]).said(of: Self.event(topic, class: eventClass), on: "apns") == nil)
+    }
+
+    @Test("A broken record is not told as the user's own word")
+    func broken() {
+        var optOut = OptOut()
+        optOut.isOfPromotional = true
+        let place = LastWordContext.Place(partition: 0, offset: 7, at: Self.since)
+        let entry = LastWordContext.Entry(
+            preference: Preference(optOut), problem: "has no optOut", place: place)
+        let words = StandingWords(["ann": entry], [:], pushServices: .standard, classes: [:])
+        let said = words.said(of: Self.event(class: .promotional), on: "apns")
+        #expect(
+            said?.words
+                == "a broken record counts as the user's opt-out of promotional since \(RFC3339.text(Self.since)): the "
+                + "record at partition 0, offset 7, has no optOut")
+        #expect(said?.json["problem"] == "the record at partition 0, offset 7, has no optOut")
     }
 
     @Test("A recall is that of the event itself, or of its campaign, and says by whom and why")

@@ -13,9 +13,13 @@ enum CampaignReportCommand: HeraldCommand {
     private static let notReached = CommandOption.optional(
         "not-reached", .file(),
         "Write who was not reached on any push service, and why, a line for each person; - is standard output.")
+    private static let notDelivered = CommandOption.optional(
+        "not-delivered", .file(),
+        "Write what was not delivered, a line for each person and push service; - is standard output.")
     private static let audience = CommandOption.optional(
         "audience", .file("FILE"),
-        "The campaign's audience: --not-reached then has its columns, and those that were never published, too.")
+        "The campaign's audience: --not-reached and --not-delivered then have its columns, and --not-reached those that "
+            + "were never published and invalid lines, too.")
     private static let all = CommandOption.flag("all", "In CSV every result, replays and delivered ones included.")
     private static let reveal = CommandOption.flag(
         "reveal", "Show the message's text; who did it goes into the audit topic.")
@@ -30,9 +34,10 @@ enum CampaignReportCommand: HeraldCommand {
             + "an apostrophe. --not-reached has a line for each person whom no push service's notification was delivered for: "
             + "with the first result, as without an outcome yet, or, from the audience, as never published. With "
             + "--audience the list has the audience's columns as they are, and can be the audience of another campaign. "
+            + "--not-delivered has a line for each notification, of people reached on another push service, too. "
             + "Only you can read the files, because they contain users.",
         arguments: [CampaignOptions.name],
-        options: [html, csv, all, notReached, audience] + AudienceOptions.all + [reveal],
+        options: [html, csv, all, notReached, notDelivered, audience] + AudienceOptions.all + [reveal],
         examples: [
             .init("herald campaign report spring --html spring.html --csv spring.csv", "Both."),
             .init("herald campaign report spring --csv - | wc -l", "To another program."),
@@ -45,16 +50,20 @@ enum CampaignReportCommand: HeraldCommand {
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
         let parsed = invocation.parsed
-        let (html, csv, notReached) = (parsed[html], parsed[csv], parsed[notReached])
-        let files = [html, csv, notReached].compactMap(\.self)
+        let (html, csv, notReached, notDelivered) = (
+            parsed[html], parsed[csv], parsed[notReached], parsed[notDelivered]
+        )
+        let files = [html, csv, notReached, notDelivered].compactMap(\.self)
         guard !files.isEmpty else {
-            throw parsed.mistake("say what to write: --html FILE, --csv FILE, --not-reached FILE or some of them")
+            throw parsed.mistake(
+                "say what to write: --html FILE, --csv FILE, --not-reached FILE, --not-delivered FILE or some of them")
         }
         guard files.count(where: { $0 == "-" }) < 2 else {
-            throw parsed.mistake("only one of --html, --csv and --not-reached can be standard output")
+            throw parsed.mistake(
+                "only one of --html, --csv, --not-reached and --not-delivered can be standard output")
         }
-        guard parsed[audience] == nil || notReached != nil else {
-            throw parsed.mistake("--audience belongs to --not-reached")
+        guard parsed[audience] == nil || notReached != nil || notDelivered != nil else {
+            throw parsed.mistake("--audience belongs to --not-reached and --not-delivered")
         }
         let stop = try StopRequest.listen()
         let query = try CampaignQuery(invocation)
@@ -82,6 +91,9 @@ enum CampaignReportCommand: HeraldCommand {
         if let html { try run.writePage(isRevealed: isRevealed, to: html) }
         if let csv { try run.writeRows(isAll: parsed[all], to: csv) }
         if let notReached { try run.writeUnreached(to: notReached, audience) }
+        if let notDelivered {
+            try run.writeUndelivered(to: notDelivered, audience?.file, isChecked: notReached != nil)
+        }
         return .done
     }
 }
@@ -148,7 +160,7 @@ private struct CampaignReportRun {
         try write(to: path) { stream in
             var output = BufferedOutput(stream)
             sum = try list.write(
-                try audience.map { try UnreachedAudience($0.file, definition, users: query.users) },
+                try lines(of: audience?.file),
                 delimiter: delimiter,
                 to: {
                     output.write($0)
@@ -171,6 +183,35 @@ private struct CampaignReportRun {
                 "It lacks \(CampaignWords.counted(unpublished, "recipient")) who were never published, because Kafka does "
                     + "not know them: add --audience FILE.")
         }
+    }
+
+    /// - Parameter isChecked: whether the file was found to be the campaign's audience.
+    func writeUndelivered(to path: String, _ audience: Audience?, isChecked: Bool) throws {
+        let lines = try lines(of: audience)
+        if let lines, !isChecked {
+            var list = UnreachedList(report.people, pushServices: definition.pns)
+            try readUnreached(&list) { _ in }
+            try lines.check(among: &list)
+        }
+        var count = 0
+        try write(to: path) { stream in
+            var output = BufferedOutput(stream)
+            var list = try UndeliveredList(report, lines, delimiter: delimiter) {
+                output.write($0)
+                if stop.isMade { throw CommandFailure(Self.interruption, status: .partlyDone) }
+            }
+            _ = try scan("looked at") { try list.add($0) }
+            try list.finish()
+            try output.finish()
+            count = list.count
+        }
+        console.remark(
+            "\(CampaignWords.counted(count, "notification")) that \(count == 1 ? "was" : "were") not delivered in "
+                + "\(path == "-" ? "the list" : path).")
+    }
+
+    private func lines(of audience: Audience?) throws -> UnreachedAudience? {
+        try audience.map { try UnreachedAudience($0, definition, status.campaign.progress, users: query.users) }
     }
 
     /// Goes through what Kafka knows of those who were not reached.

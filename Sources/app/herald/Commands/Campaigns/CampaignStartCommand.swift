@@ -25,7 +25,7 @@ enum CampaignStartCommand: HeraldCommand {
             }
         },
         "Begin with this many, then this many more, waiting for the outcomes of each step; none drops the ramp that the "
-            + "campaign was started with.")
+            + "campaign has.")
     static let pauseShare = CommandOption.optional(
         "pause-if-failures", .percentage,
         "Pause if a larger share of the outcomes is bad, after 200 outcomes or a step of the ramp; workers check it "
@@ -41,6 +41,9 @@ enum CampaignStartCommand: HeraldCommand {
             + "allows none.")
     static let replaceAudience = CommandOption.flag(
         "replace-audience", "Let another audience take the place of the one that the campaign had.")
+    static let addPeople = CommandOption.flag(
+        "add-people",
+        "The audience has people to be added to a campaign that is fully published, alone or among those that it had.")
     static let dryRun = CommandOption.flag("dry-run", "Only read and check the audience; needs no broker.")
 
     static let declaration = CommandDeclaration(
@@ -53,18 +56,21 @@ enum CampaignStartCommand: HeraldCommand {
             + "Kafka keeps the set of notified recipients, not a position in the file. Whatever interrupts it "
             + "(Ctrl-C, a kill, a lost machine), the same command continues with the remaining recipients, on any "
             + "machine. Before it asks, it says how many remain, and whether the campaign's publisher lives: a second one takes "
-            + "over from it. People that are appended to the audience are added. An audience that may lack some of the former one "
+            + "over from it. People that are appended to the audience are added; once all "
+            + "are published, --add-people takes a file of them alone. An audience that may lack some of the former one "
             + "is refused without --replace-audience, and the status says so for ever. "
-            + "Rate and ramp of the first start stay, and are named, unless others are given. It publishes at most 10000 "
+            + "Rate, ramp and --pause-if-failures of the last start stay, and are named, unless others are given. It publishes at most 10000 "
             + "notifications ahead of their outcomes, so that pause and cancel take effect at once.\n\n"
             + "Over 100 recipients you have to type the count; without a terminal it needs --yes, or exits with 4. "
             + "It exits with 0 if all are delivered, and with 3 if some are not, if it was interrupted or cancelled, "
-            + "or if failures paused it without a terminal.",
+            + "or if failures paused it without a terminal. Once all are published it waits for the last "
+            + "outcome, but not for the end of quiet hours: when nothing else is open it says until when those sleep, which changes "
+            + "no exit status, and herald campaign status has their outcomes later.",
         options: [name, audience] + AudienceOptions.all + [
             message, messageFile,
         ] + ContentOptions.all + [
             pushServices, topic, rate, ramp, pauseShare, expiresIn, invalidFile, maxInvalid,
-            replaceAudience, dryRun, Confirmation.option, OutputFormat.option,
+            replaceAudience, addPeople, dryRun, Confirmation.option, OutputFormat.option,
         ],
         examples: [
             .init(

@@ -36,7 +36,7 @@ struct CampaignStartOutput {
         if let words = preview.classWords { lines.append("  \(words)") }
         if !preview.kept.isEmpty {
             lines.append(
-                "  \(preview.kept.joined(separator: " and ")) of its first start \(preview.kept.count == 1 ? "stays" : "stay")"
+                "  \(preview.kept.joined(separator: " and ")) of its last start \(preview.kept.count == 1 ? "stays" : "stay")"
                     + (preview.ramp.isEmpty ? "" : "; --ramp none drops the ramp"))
         }
         lines.append("  takes \(preview.duration)\(preview.rate == nil ? "; --rate bounds it" : "")")
@@ -75,6 +75,9 @@ struct CampaignStartOutput {
             .init("name", .string(preview.order.text.name)), .init("end", .string(end.name(.recipients))),
         ]
         members += counts.map { .init($0.0, .integer($0.1)) }
+        if progress.open > 0, let until = progress.asleepUntil {
+            members.append(.init("quietUntil", .string(until.text)))
+        }
         members += previewMembers.filter { member in !members.contains { $0.name == member.name } }
         // People and notifications are two things: each line names its own.
         let number = CampaignWords.number

@@ -53,6 +53,10 @@ struct CampaignStartRun {
         order.rate = parsed[Command.rate]
         order.ramp = parsed[Command.ramp]
         order.replacesAudience = parsed[Command.replaceAudience]
+        order.addsPeople = parsed[Command.addPeople]
+        if order.addsPeople, order.replacesAudience {
+            throw parsed.mistake("--add-people and --replace-audience do not go together")
+        }
         order.pauseIfFailures = parsed[Command.pauseShare]
         if let share = parsed[Command.maxInvalid] { order.maxInvalid = share }
         order.endsWhenPausedByFailures = !console.error.isTerminal
@@ -185,14 +189,15 @@ struct CampaignStartRun {
     ) throws -> CampaignContinuation? {
         try stop.reading(console, interruption: Self.interruption) { bar in
             try cluster.context.continuation(
-                of: campaign, cluster.layout, preview, marking: &recipients,
+                of: campaign, cluster.layout, preview, marking: &recipients, addsPeople: order.addsPeople,
                 onProgress: { bar.show($0, of: $1, "reading what is published") })
         }
     }
 
     private func openAudience(of campaign: CampaignIndex.Campaign?) throws -> Audience {
         let form = try AudienceOptions.form(invocation.parsed)
-            .continuing(campaign?.progress, replacesAudience: order.replacesAudience)
+            .continuing(
+                campaign?.progress, replacesAudience: order.replacesAudience, addsPeople: order.addsPeople)
         let audience = try Audience(path: audiencePath, form, copyingInto: invocation.temporaryDirectory)
         if audiencePath != "-", audience.isSameFile(as: invalidFile) {
             throw invocation.parsed.mistake("--invalid-file is the audience itself")

@@ -106,7 +106,8 @@ final class CampaignStartScreen {
             end, name: name, again: "the same command continues with the rest", pausedBecause: pauseCause)
         if end == .complete {
             console.remark(sentence)
-            return progress.undelivered == 0 && progress.open == 0 ? .done : .partlyDone
+            let isOver = progress.open == 0 || progress.asleepUntil != nil
+            return progress.undelivered == 0 && isOver ? .done : .partlyDone
         }
         // Another publisher is at the rest.
         return end.conclude(

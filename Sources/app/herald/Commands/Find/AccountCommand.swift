@@ -96,7 +96,7 @@ extension Settings {
     /// What counts the notifications of this cluster.
     func accountReader() throws -> AccountReader {
         AccountReader(
-            topics: topicNames, delays: retry.delays, readerProperties: KafkaClientSettings.outcomeReader(self),
+            topics: topicNames, delays: retry.delays, readerProperties: KafkaClientSettings.toolReader(self),
             decoder: try recordDecoder())
     }
 }

@@ -53,7 +53,7 @@ extension Settings {
         OffsetContext(
             topics: topicNames, pushServices: try pushServices(), group: kafka.group,
             surveyProperties: KafkaClientSettings.doctorReader(self),
-            readerProperties: KafkaClientSettings.outcomeReader(self),
+            readerProperties: KafkaClientSettings.toolReader(self),
             writerProperties: KafkaClientSettings.replayWriter(self),
             operatorName: Operator.name(environment: invocation.environment))
     }

@@ -15,7 +15,7 @@ enum OffsetsSkipLostCommand: HeraldCommand {
             "Where retention, or a deletion of records, has passed the group's offset, workers consume nothing until this "
             + "is done, and all other partitions go on. It moves the offset to the first record that is left: never back, "
             + "and never over a record that is there. lost counts offsets without a known outcome, and may count marks of "
-            + "transactions; the records were published between since and until. Workers may run: they go on by themselves "
+            + "transactions; the records were published between since and until (now, where no later record is left). Workers may run: they go on by themselves "
             + "within seconds. Offsets, metadata and an entry of the audit topic, which acknowledges the loss, are one "
             + "transaction.",
         options: [DeadLetterReplayCommand.dryRun, reason, Confirmation.option, OutputFormat.option],

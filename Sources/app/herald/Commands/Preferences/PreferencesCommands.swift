@@ -9,7 +9,7 @@ enum PreferencesShowCommand: HeraldCommand {
     static let declaration = CommandDeclaration(
         "show", "Show what a user has opted out of, the quiet hours, since when, and who wrote it.",
         details:
-            "Reads the whole topic. It shows what is written; herald_preferences_age_seconds says how old what a worker "
+            "Reads the whole topic, and names the record and its time stamp. It shows what is written; herald_preferences_age_seconds says how old what a worker "
             + "has applied may be.",
         arguments: [PreferencesTool.user], options: [OutputFormat.option],
         examples: [.init("herald preferences show ann", "What ann does not want.")])
@@ -18,19 +18,31 @@ enum PreferencesShowCommand: HeraldCommand {
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
         let tool = try PreferencesTool(invocation)
         let user = try tool.user(invocation, invocation.parsed[PreferencesTool.user])
-        let entry = try tool.word(of: user)
+        let (entry, hidden) = try tool.look(at: user)
         let word = entry?.preference
+        let place = entry?.place
         try invocation.format.write(
             [
                 .init("user", .string(user)), .init("optOut", PreferencesTool.json(entry)),
                 .init("quiet", .text(word?.quiet?.text)), .init("updatedAt", .text(word?.updatedAt?.text)),
                 .init("by", .text(word?.by)),
                 .init("problem", .text(entry?.problem)),
+                .init("partition", place.map { .integer(Int($0.partition)) } ?? .null),
+                .init("offset", place.map { .integer(Int($0.offset)) } ?? .null),
+                .init("writtenAt", .text(place?.at?.text)),
+                .init("hiddenWords", .integer(hidden)),
             ],
             lines: [
                 "user       \(SafeText.escaped(user))", "says       \(SafeText.escaped(LastWordContext.words(entry)))",
             ] + (word?.updatedAt.map { ["updated    \($0.text)"] } ?? [])
-                + (word?.by.map { ["by         \(SafeText.escaped($0))"] } ?? []), to: invocation.console)
+                + (word?.by.map { ["by         \(SafeText.escaped($0))"] } ?? [])
+                + (place.map { ["record     \($0)" + ($0.at.map { ", written \($0.text)" } ?? "")] } ?? []),
+            to: invocation.console)
+        if entry == nil, hidden > 0 {
+            tool.console.complain(
+                "warning: the topic has \(hidden) \(hidden == 1 ? "opt-out" : "opt-outs") of forgotten users, and one of them "
+                    + "may be this user's: only with preferences.forgetKeyFile can that be told")
+        }
         return .done
     }
 }
@@ -48,7 +60,7 @@ enum PreferencesSetCommand: HeraldCommand {
         "set", "Set what a user has opted out of, or the user's quiet hours.",
         details:
             "Reads what is there, writes the whole word, and says both. What is not named stays, as do members of the record "
-            + "that Herald does not know. What the service of users' settings writes at the same moment may be overwritten. "
+            + "that Herald does not know. Of a broken record it warns first: what is not named is written as it counted. What the service of users' settings writes at the same moment may be overwritten. "
             + "Calls that have begun are not undone. The audit topic keeps who did it, with the user's name.",
         arguments: [PreferencesTool.user], options: [optOut, quiet, PreferencesTool.reason, OutputFormat.option],
         examples: [
@@ -83,6 +95,7 @@ enum PreferencesSetCommand: HeraldCommand {
         }
         _ = try tool.partitions(of: tool.context.topics.preferences, isWriting: true)
         let former = try tool.word(of: user)
+        if let warning = former?.warning { tool.console.complain(SafeText.escaped("warning: \(warning)")) }
         stop.beginWork()
         let written = try tool.context.set(user, insteadOf: former, reason: parsed[PreferencesTool.reason]) { word in
             if let wanted { word.optOut = wanted }
@@ -152,8 +165,7 @@ enum PreferencesForgetCommand: HeraldCommand {
             lines: [
                 "\(SafeText.escaped(user)) is forgotten; "
                     + (keeps
-                        ? "what there was of an opt-out is kept without the name"
-                        : "nothing is kept, and the user gets everything again")
+                        ? LastWordContext.Entry.kept(former) : "nothing is kept, and the user gets everything again")
             ], to: invocation.console)
         return .done
     }

@@ -42,10 +42,13 @@ struct PreferencesTool {
     }
 
     /// What a user has said; reads the whole topic.
-    func word(of user: String) throws -> LastWordContext.Entry? {
+    func word(of user: String) throws -> LastWordContext.Entry? { try look(at: user).word }
+
+    /// The same, and how many words of forgotten users it cannot tell whose they are.
+    func look(at user: String) throws -> (word: LastWordContext.Entry?, hidden: Int) {
         var line = ProgressLine(console)
         defer { line.clear() }
-        return try context.word(of: user, reach: settings.clusterReach, admin: settings.adminClient()) {
+        return try context.look(at: user, reach: settings.clusterReach, admin: settings.adminClient()) {
             passed, total in
             line.show(share: passed, of: total, "\(passed) of \(total) records read")
             return true
@@ -73,7 +76,7 @@ extension Settings {
     func lastWordContext(environment: [String: String]) throws -> LastWordContext {
         LastWordContext(
             topics: topicNames, pushServices: try pushServices(), classes: topics.classes,
-            readerProperties: KafkaClientSettings.outcomeReader(self),
+            readerProperties: KafkaClientSettings.toolReader(self),
             writerProperties: KafkaClientSettings.publisher(self),
             operatorName: Operator.name(environment: environment),
             kept: try keptNames())

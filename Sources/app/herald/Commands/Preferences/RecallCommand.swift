@@ -27,7 +27,7 @@ enum RecallCommand: HeraldCommand {
             + "too. What it cannot do: calls that have begun finish, and what a push service has taken is not taken back. An "
             + "event is known by its id, user and source together; one without a source is recalled without --source. A "
             + "campaign's publisher goes on publishing: herald campaign cancel ends it. --withdraw lets later calls begin; "
-            + "what ended meanwhile stays suppressed. A campaign needs a confirmation; without a terminal --yes, or it "
+            + "what ended meanwhile stays suppressed; of what is not recalled it exits with 1, and writes nothing. A campaign needs a confirmation; without a terminal --yes, or it "
             + "exits with 4.",
         options: [
             id, user, source, campaign, reason, withdraw, dryRun, Confirmation.option, OutputFormat.option,
@@ -49,11 +49,16 @@ enum RecallCommand: HeraldCommand {
         let subject = try subject(parsed)
         let tool = try PreferencesTool(invocation)
         _ = try tool.partitions(of: tool.context.topics.recalls, isWriting: !isDryRun)
-        var scope = try scope(subject, invocation, stop, isDryRun: isDryRun)
         let known = try tool.context.recall(
             of: subject, reach: tool.settings.clusterReach, admin: tool.settings.adminClient(),
             onProgress: { _, _ in !stop.isMade })
-        if let known { scope.sentences.append(sentence(known)) }
+        if isWithdrawn, known == nil {
+            throw CommandFailure(SafeText.escaped("\(subject.words) is not recalled: nothing was withdrawn"))
+        }
+        var scope = try scope(subject, invocation, stop, isDryRun: isDryRun)
+        // They are of what a recall does.
+        if isWithdrawn { scope.sentences = [] }
+        if let known, isDryRun || !isWithdrawn { scope.sentences.append(sentence(known)) }
         var members: [JSONValue.Member] = [.init("subject", .string(subject.words)), .init("before", scope.json)]
         guard !isDryRun else {
             try invocation.format.write(
@@ -77,7 +82,7 @@ enum RecallCommand: HeraldCommand {
             lines: [
                 SafeText.escaped(
                     isWithdrawn
-                        ? "\(subject.words): the recall is withdrawn; what ended meanwhile stays suppressed"
+                        ? (known ?? Recall()).withdrawal(of: subject, left: scope.left)
                         : "\(subject.words) is recalled; calls that have begun are not undone")
             ], to: invocation.console)
         if !isWithdrawn, scope.isKnown {

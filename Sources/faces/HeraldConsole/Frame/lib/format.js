@@ -35,18 +35,18 @@ export function duration(milliseconds) {
 }
 
 /**
- * The parts of a whole in percent, which add up to 100 %: 0.0 % only for nothing, 100.0 % only for the whole; commands
- * have the same rule (`CampaignWords.shares`).
+ * The parts of a whole in percent, which add up to 100 %: 0.0 % only for nothing, 100.0 % only for the whole. What
+ * rounding leaves, or takes, is the largest part's; commands have the same rule (`CampaignWords.shares`).
  */
 export function shares(parts) {
   const sum = parts.reduce((total, part) => total + part, 0);
   if (!(sum > 0)) return parts.map(() => '–');
-  const exact = parts.map((part) => (part * 1000) / sum);
-  const tenths = exact.map((value) => (value > 0 ? Math.max(1, Math.floor(value)) : 0));
-  for (let left = 1000 - tenths.reduce((total, part) => total + part, 0); left !== 0; left -= Math.sign(left)) {
-    const meant = [...parts.keys()].filter((index) => parts[index] > 0 && (left > 0 || tenths[index] > 1));
-    const lost = (index) => Math.sign(left) * (exact[index] - tenths[index]);
-    tenths[meant.reduce((best, index) => (lost(index) > lost(best) ? index : best))] += Math.sign(left);
+  const tenths = parts.map((part) => (part > 0 && part < sum ? Math.min(999, Math.max(1, Math.round((part * 1000) / sum))) : part > 0 ? 1000 : 0));
+  let left = 1000 - tenths.reduce((total, part) => total + part, 0);
+  for (const index of [...parts.keys()].filter((one) => parts[one] > 0).toSorted((one, other) => parts[other] - parts[one])) {
+    const change = Math.max(left, 1 - tenths[index]);
+    tenths[index] += change;
+    left -= change;
   }
   return tenths.map((value) => `${(value / 10).toFixed(1)}%`);
 }

@@ -139,9 +139,9 @@ final class CampaignStarts: Sendable {
             try refusing(form.upload, owner) {
                 try CampaignDraft.preview(draft, audience, of: campaign, work) { preview, recipients in
                     try campaign.flatMap {
-                        try service.context.continuation(of: $0, layout, preview, marking: &recipients) { _, _ in
-                            work.isWanted
-                        }
+                        try service.context.continuation(
+                            of: $0, layout, preview, marking: &recipients, addsPeople: order.addsPeople
+                        ) { _, _ in work.isWanted }
                     }
                 }
             }

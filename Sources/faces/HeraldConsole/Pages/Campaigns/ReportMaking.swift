@@ -12,12 +12,14 @@ struct ReportMaking: Sendable {
         case results
         /// Who was reached on no push service.
         case notReached = "not-reached"
+        /// What was not delivered, on each push service.
+        case notDelivered = "not-delivered"
 
         /// The option of `herald campaign report` that makes it.
         var option: String {
             switch self {
             case .results: "csv"
-            case .notReached: rawValue
+            case .notReached, .notDelivered: rawValue
             }
         }
     }
@@ -38,12 +40,28 @@ struct ReportMaking: Sendable {
     }
 
     struct Made: Sendable {
+        /// When its results were read: files of one day are told apart by it.
+        let at: WallTime
         let page: [UInt8]
         /// CSV, or who was not reached in the audience's form; a list that is larger than ``ListFile/limitBytes`` is missing.
         let files: [List: SpooledFile]
         let people: JSONValue
-        /// The ending of the name of the list of who was not reached.
-        let unreachedEnding: String
+        /// The ending of the names of the lists in the audience's form.
+        let audienceEnding: String
+
+        /// The name of a list, or of the page: `spring.not-reached.2026-11-21T084026Z.csv`.
+        func fileName(_ campaign: String, _ list: List?) -> String {
+            let moment = String(at.text.prefix(19)).replacing(":", with: "") + "Z"
+            return ([campaign] + [list?.rawValue, moment, ending(list)].compactMap(\.self)).joined(separator: ".")
+        }
+
+        private func ending(_ list: List?) -> String {
+            switch list {
+            case nil: "html"
+            case .results: "csv"
+            case .notReached, .notDelivered: audienceEnding
+            }
+        }
     }
 
     /// `nil` where Kafka alone tells who was not reached.
@@ -68,7 +86,8 @@ struct ReportMaking: Sendable {
                 "unreached",
                 .words(
                     [
-                        "herald", "campaign", "report", name, "--not-reached", "\(name).not-reached.csv",
+                        "herald", "campaign", "report", name, "--not-delivered", "\(name).not-delivered.csv",
+                        "--not-reached", "\(name).not-reached.csv",
                     ] + (upload?.options ?? ["--audience", "AUDIENCE"]))),
         ])
     }
@@ -111,9 +130,17 @@ struct ReportMaking: Sendable {
             let delimiter = status.campaign.progress?.cellDelimiter ?? ","
             let isCSV = audience?.format != .jsonl
             let (all, unreached) = (try ListFile(in: directory), try ListFile(in: directory, isCSV: isCSV))
+            let undelivered = try ListFile(in: directory, isCSV: isCSV)
             try all.append(ResultRow.heading(delimiter: delimiter))
+            func lines() throws -> UnreachedAudience? {
+                try audience.map { try UnreachedAudience($0, definition, campaign.progress, users: users) }
+            }
+            var notifications = try UndeliveredList(report, try lines(), delimiter: delimiter) {
+                try undelivered.append($0)
+                try whole(work.isWanted)
+            }
             let sum = try list.write(
-                try audience.map { try UnreachedAudience($0, definition, users: users) }, delimiter: delimiter,
+                try lines(), delimiter: delimiter,
                 to: {
                     try unreached.append($0)
                     try whole(work.isWanted)
@@ -121,6 +148,7 @@ struct ReportMaking: Sendable {
                 known: { list, body in
                     _ = try results { result in
                         try all.append(ResultRow.line(result, delimiter: delimiter))
+                        try notifications.add(result)
                         if let entry = list.entry(result) { try body(entry) }
                     }
                     try whole(
@@ -128,18 +156,23 @@ struct ReportMaking: Sendable {
                             if let entry = list.entry(published: user) { try body(entry) }
                         })
                 })
+            try notifications.finish()
             let page = ReportPage(
                 status, definition, report, isRevealed: false, feedback: feedback, deletedCount: deletedCount)
             let files: [(List, SpooledFile?)] = [
                 (.results, try all.finished()), (.notReached, try unreached.finished()),
+                (.notDelivered, try undelivered.finished()),
             ]
             making.made = Made(
-                page: Array(page.html.utf8),
+                at: status.now, page: Array(page.html.utf8),
                 files: Dictionary(uniqueKeysWithValues: files.compactMap { list, file in file.map { (list, $0) } }),
                 people: people(report, list, status, upload.flatMap { sum?.sentence($0.name) }),
-                unreachedEnding: isCSV ? "csv" : "jsonl")
+                audienceEnding: isCSV ? "csv" : "jsonl")
             work.publish(making)
-        } catch is Unwanted {}
+        } catch is Unwanted {
+        } catch let foreign as ForeignAudience {
+            throw FormMistake(Self.fileField, foreign.description)
+        }
     }
 
     private static func audience(

@@ -35,6 +35,8 @@ struct StartForm: Codable, Sendable, Equatable {
     var maxInvalid: String?
     /// Whether another audience may replace the campaign's earlier one.
     var replaceAudience: Bool?
+    /// Whether the audience has people who are added, and may lack those that the campaign had.
+    var addPeople: Bool?
 
     /// The identity of the form: SHA-256 of all its fields, including the file.
     var hash: String {
@@ -83,6 +85,7 @@ struct StartForm: Codable, Sendable, Equatable {
             order.maxInvalid = share
         }
         order.replacesAudience = replaceAudience ?? false
+        order.addsPeople = addPeople ?? false
         return order
     }
 
@@ -90,7 +93,8 @@ struct StartForm: Codable, Sendable, Equatable {
     func audience(after former: CampaignProgress?) throws -> AudienceForm {
         let form = try Self.audience(delimiter: delimiter, userColumn: given(userColumn), encoding: encoding)
         do throws(ToolFailure) {
-            return try form.continuing(former, replacesAudience: replaceAudience ?? false)
+            return try form.continuing(
+                former, replacesAudience: replaceAudience ?? false, addsPeople: addPeople ?? false)
         } catch {
             throw FormMistake("encoding", error.description)
         }
@@ -134,6 +138,7 @@ struct StartForm: Codable, Sendable, Equatable {
             if let value = given(value) { words += [option, value] }
         }
         if replaceAudience == true { words.append("--replace-audience") }
+        if addPeople == true { words.append("--add-people") }
         return words
     }
 

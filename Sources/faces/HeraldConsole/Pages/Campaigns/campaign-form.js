@@ -10,7 +10,7 @@ import { pause, settled } from '../../Frame/lib/live.js';
 import { go } from '../../Frame/lib/place.js';
 import { contentFacts, contentTitles } from '../../Frame/lib/vocabulary.js';
 import { phones } from './phones.js';
-import { concerning } from './trouble.js';
+import { concerning, doubtful } from './trouble.js';
 
 function dropDraft(state) {
   if (state.draft) leave(`/api/drafts/${state.draft}/discard`);
@@ -24,17 +24,19 @@ export function dropAll(state) {
   state.uploaded = null;
 }
 
-export async function showForm(main, name, app) {
+/** The form of a new campaign, or of one that goes on; `adds` people to one that is fully published. */
+export async function showForm(main, name, app, adds) {
   const choices = await get('/api/drafts');
   // The form's objects at the server: the file (another message needs no other upload) and its preview. Objects left
   // behind are discarded there at once; every edit voids the preview.
-  const state = { isLeft: false, edits: 0, uploaded: null, draft: null, verdict: null };
+  const state = { isLeft: false, edits: 0, uploaded: null, draft: null, verdict: null, adds };
   const result = h('div', {});
   const onHide = () => dropAll(state);
   addEventListener('pagehide', onHide);
   const end = onNews('verdict', (verdict) => { state.verdict = verdict; });
-  replace(main, h('h1', {}, name ? `Campaign ${name} goes on` : 'New campaign'),
-    name && h('p', {}, 'Choose the same audience. Who was notified is not notified again; texts, push services and topic stay as they are if you leave them empty.'),
+  replace(main, h('h1', {}, adds ? `Add people to campaign ${name}` : name ? `Campaign ${name} goes on` : 'New campaign'),
+    name && h('p', {}, adds ? 'Choose a file of the new people: alone, such as the mended invalid lines, or among those that it had. ' : 'Choose the same audience. ',
+      'Who was notified is not notified again; texts, push services and topic stay as they are if you leave them empty.'),
     form(name, choices, result, app, state), result);
   return () => {
     state.isLeft = true;
@@ -61,7 +63,7 @@ function form(name, choices, result, app, state) {
     const reason = noText(head);
     if (reason && file === edit.querySelector('#audience').files[0]) mark(edit, { field: 'audience', reason });
     const names = reason ? [] : columnsOf(decoded(head, edit.querySelector('#encoding').value.trim()));
-    replace(columns, names.map((column) => h('option', { value: column })));
+    replace(columns, names.filter((column) => !column.includes(damage)).map((column) => h('option', { value: column })));
     replace(edit.querySelector('#userColumn-hint'), columnHint(name, names));
   };
   const built = h('form', {
@@ -98,7 +100,7 @@ function form(name, choices, result, app, state) {
     field('pauseIfFailures', 'Pause if more fail than', { placeholder: '5%' }, `After 200 outcomes, or a step.${name ? ' Empty: as it was.' : ''}`),
     field('expiresIn', 'Notify nobody after', { placeholder: '6h' }, 'Hours or days after the first start.')),
   // To be said each time.
-  check('replaceAudience', replacing, { 'data-confirms': '' }),
+  !state.adds && check('replaceAudience', replacing, { 'data-confirms': '' }),
   h('p', { class: 'toolbar' }, submit, h('a', { class: 'button', href: '/campaigns' }, 'Back')));
   const { files, forget } = keepTyped(built, app.viewer);
   state.forget = forget;
@@ -153,9 +155,12 @@ export function contentOf(value) {
   return Object.keys(content).length > 0 ? content : undefined;
 }
 
+// It stands for bytes that are no character in the encoding.
+const damage = '\uFFFD';
+
 /** What the field of the column with the users may hold: the names of the file's columns. */
 export function columnHint(name, columns) {
-  const known = columns.length > 0 ? ` The file has: ${columns.slice(0, 20).join(', ')}${columns.length > 20 ? ' …' : ''}.` : '';
+  const known = columns.some((column) => column.includes(damage)) ? ' The file is not UTF-8: the preview shows how it may read.' : columns.length > 0 ? ` The file has: ${columns.slice(0, 20).join(', ')}${columns.length > 20 ? ' …' : ''}.` : '';
   return `${name ? 'Empty: as at the last start.' : 'Empty: user.'}${known}`;
 }
 
@@ -167,10 +172,16 @@ async function headOf(file) {
   return new Uint8Array(await file.slice(0, headBytes).arrayBuffer().catch(() => new ArrayBuffer(0)));
 }
 
+/** The encoding of a text that begins with these bytes: UTF-16 by its mark, or by the zeros of plain text. */
+export function encodingOf([first, second]) {
+  if ((first === 0xff && second === 0xfe) || (first > 0 && second === 0)) return 'utf-16le';
+  return (first === 0xfe && second === 0xff) || (first === 0 && second > 0) ? 'utf-16be' : 'utf-8';
+}
+
 /** The text of bytes; empty in an encoding that the browser does not know. */
 function decoded(bytes, encoding) {
   try {
-    return new TextDecoder(encoding || 'utf-8').decode(bytes);
+    return new TextDecoder(encoding || encodingOf(bytes)).decode(bytes);
   } catch {
     return '';
   }
@@ -208,7 +219,7 @@ const replacing = 'Another audience takes the place of the one that this campaig
 /** The command's options in a text, as the form names them. */
 export function inForm(text) {
   const names = {
-    '--ramp none': 'none under “Begin with”', 'leave out --encoding': 'leave “Encoding” empty', '--encoding': '“Encoding”', '--pause-if-failures': '“Pause if more fail than”', 'add --replace-audience': `tick “${replacing}”`, '--max-invalid': '“Allow invalid lines up to”', '--user-column': '“Column with the users”', '--rate': '“Recipients a second”', '--ramp': '“Begin with”',
+    '--ramp none': 'none under “Begin with”', 'leave out --encoding': 'leave “Encoding” empty', '--encoding': '“Encoding”', '--pause-if-failures': '“Pause if more fail than”', 'or alone, with --add-people, once all are published': 'or alone, with “Add people” on its page, once all are published', 'add --replace-audience, which its status then says for ever': `tick “${replacing}”`, 'add --replace-audience': `tick “${replacing}”`, '--max-invalid': '“Allow invalid lines up to”', '--user-column': '“Column with the users”', '--rate': '“Recipients a second”', '--ramp': '“Begin with”',
   };
   return Object.entries(names).reduce((said, [option, name]) => said.replaceAll(option, name), text)
     .replace(/resume it first with: herald campaign resume \S+; then start it again/, 'preview it again, and it is resumed with the start');
@@ -219,12 +230,13 @@ function voided() {
 }
 
 /** The current content of the form. */
-function asked(filled, upload) {
+function asked(filled, upload, { adds }) {
   const value = (id) => filled.querySelector(`#${id}`).value.trim() || undefined;
   const services = [...filled.querySelectorAll('[name=pns]:checked')].map((box) => box.value);
   const fields = { upload, name: value('name'), message: filled.querySelector('#message').value || undefined, content: contentOf(value), pns: services };
   for (const id of ['topic', 'rate', 'ramp', 'pauseIfFailures', 'expiresIn', 'userColumn', 'encoding', 'delimiter', 'maxInvalid']) fields[id] = value(id);
-  if (filled.querySelector('#replaceAudience').checked) fields.replaceAudience = true;
+  if (adds) fields.addPeople = true;
+  else if (filled.querySelector('#replaceAudience').checked) fields.replaceAudience = true;
   return fields;
 }
 
@@ -249,7 +261,7 @@ export async function withUpload(file, result, state, request) {
 async function preview(filled, result, app, state) {
   const { edits } = state;
   const file = filled.querySelector('#audience').files[0];
-  let answer = await withUpload(file, result, state, (upload) => post('/api/drafts', asked(filled, upload)));
+  let answer = await withUpload(file, result, state, (upload) => post('/api/drafts', asked(filled, upload, state)));
   if (!answer) return;
   state.draft = answer.draft;
   if (state.isLeft) {
@@ -351,7 +363,7 @@ function draw(answer, filled, result, app, state) {
   replace(result, h('section', { class: 'card', 'aria-labelledby': 'preview' }, heading,
     facts(expected(answer)),
     (answer.standing ?? []).map((sentence) => h('p', {}, prose(`${sentence}.`))),
-    found.kept && h('p', { class: 'badge warn' }, `${inForm(found.kept.join(' and '))} of the first start ${found.kept.length === 1 ? 'stays' : 'stay'}.`),
+    found.kept && h('p', { class: 'badge warn' }, `${inForm(found.kept.join(' and '))} of the last start ${found.kept.length === 1 ? 'stays' : 'stay'}.`),
     found.samples ? messages(found) : unseen(answer),
     found.invalid > 0 && table({
       caption: 'The first invalid lines', columns: [{ title: 'Row' }, { title: 'Why' }],
@@ -400,10 +412,11 @@ function invalidLines(answer) {
 
 /** What is asked before a start; one that notifies nobody anew is for what else the form says. */
 export function question({ toNotify: left, invalid, pns, isPaused, publisher }, verdict) {
-  const resumed = isPaused ? `It is paused: this resumes it first, and what waits is sent. ${publisher ? 'It takes over from the publisher that waits. ' : ''}` : '';
+  const over = publisher ? `It takes over from ${publisher}, whose publishing ends. ` : '';
+  const resumed = `${isPaused ? 'It is paused: this resumes it first, and what waits is sent. ' : ''}${over}`;
   if (left === 0) return { title: 'Everybody is published. Go on with what the form says?', confirm: 'Go on', body: `${resumed}Nobody is notified again. A new limit of failures holds from now on.` };
   const trouble = concerning(verdict, { pns, open: left });
-  const wait = trouble ? `Now they would wait${trouble.services ? ` on ${trouble.services.join(' and ')}` : ''}, because the verdict says: ${trouble.headline}. ` : '';
+  const wait = trouble ? `Now they would wait${trouble.services ? ` on ${trouble.services.join(' and ')}` : ''}, because the verdict says: ${trouble.headline}. ` : doubtful(verdict) ? `The verdict says: ${doubtful(verdict).headline}. ` : '';
   const lines = invalid === 1 ? 'this invalid line' : `these ${count(invalid)} invalid lines`;
   return {
     title: invalid > 0 ? `Leave ${lines} out and notify the other ${left === 1 ? 'one' : count(left)}?` : `Notify ${count(left)} ${left === 1 ? 'recipient' : 'recipients'}?`,
@@ -423,7 +436,7 @@ function startButton(answer, filled, result, app, state) {
       if (!isSure) return;
       try {
         const begun = await post(`/api/drafts/${answer.draft}/start`, {
-          typed: answer.typed, hash: answer.hash, leavesOut: found.invalid > 0, resumes: found.isPaused, form: asked(filled, state.uploaded?.key ?? ''),
+          typed: answer.typed, hash: answer.hash, leavesOut: found.invalid > 0, resumes: found.isPaused, form: asked(filled, state.uploaded?.key ?? '', state),
         });
         [state.uploaded, state.draft] = [null, null];
         state.forget();

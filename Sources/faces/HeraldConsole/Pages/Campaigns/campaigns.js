@@ -16,7 +16,7 @@ const kinds = { running: 'good', stopped: 'bad', paused: 'warn', cancelled: 'qui
 
 export async function show(main, place, app) {
   if (place.rest.length > 0) return showOne(main, place.rest[0], app);
-  if (place.query.has('new')) return showForm(main, place.query.get('new'), app);
+  if (place.query.has('new')) return showForm(main, place.query.get('new'), app, place.query.has('add'));
   return showAll(main, app);
 }
 
@@ -285,7 +285,7 @@ function orderButtons(name, app, problem) {
     type: 'button', hidden: true, class: order === 'cancel' ? 'danger' : order === 'resume' && 'primary', id: `order-${order}`,
     onclick: attempt(problem, () => give(order, name, problem)),
   }, { pause: 'Pause', resume: 'Resume', finish: 'Finish now', cancel: 'Cancel for good' }[order]));
-  const again = h('a', { class: 'button', hidden: true, href: link('/campaigns', { new: name }) });
+  const again = h('a', { class: 'button', hidden: true });
   const isPossible = ({ state, publishedAll, open }) => ({
     pause: ['running', 'stopped'].includes(state), resume: state === 'paused', finish: state === 'running' && publishedAll && open > 0,
     cancel: ['running', 'paused', 'stopped'].includes(state),
@@ -304,6 +304,7 @@ function orderButtons(name, app, problem) {
       });
       const words = startAgain(campaign);
       again.hidden = !words;
+      again.href = startPlace(campaign);
       if (words && again.textContent !== words) replace(again, words);
     },
   };
@@ -315,6 +316,9 @@ export function startAgain(campaign) {
   if (campaign.publishedAll) return 'Add people';
   return campaign.publisher?.alive ? 'Take it over' : 'Start it again';
 }
+
+/** The form of that start: people are added in a file that need not have those who are published. */
+export const startPlace = ({ name, publishedAll }) => link('/campaigns', { new: name, add: publishedAll ? 'people' : '' });
 
 /** What has become of an order: what was done, because the campaign's own state (running, stopped) is said beside it. */
 export function ordered(order, { changed, is }) {
@@ -417,13 +421,17 @@ function reportSection(name, app) {
   h('p', {}, button));
   return {
     element: h('section', { class: 'card', 'aria-labelledby': 'report' }, h('h2', { id: 'report' }, 'Report'),
-      h('p', { class: 'muted' }, 'Who was not reached and why, and files to save: a page with outcomes over time and failures by reason, and the results as CSV; without the message.'), form, result),
+      h('p', { class: 'muted' }, reportWords(app.isOperator)), form, result),
     end() {
       state.isLeft = true;
       dropAll(state);
     },
   };
 }
+
+/** What a report has for people who may take lists, and for others. */
+export const reportWords = (isOperator) => `Who was not reached and why, and ${isOperator ? 'files' : 'a file'} to save: a page with outcomes over time and failures by reason${
+  isOperator ? ', and lists of results and people as CSV' : ''}; without the message.`;
 
 /** How the audience of a report is written, as the report is asked for. */
 function written(form, upload) {
@@ -458,9 +466,9 @@ function made(answer, name, place, app) {
     type: 'button', onclick: attempt(problem, () => save(`${place}/lists/${list}`).then(() => say('The list is saved; the audit says by whom.'))),
   }, label);
   return [
-    h('p', { class: 'toolbar' }, h('a', { class: 'button', href: `${place}/page`, download: `${name}.html` }, 'Save the report'),
-      app.isOperator && [button('not-reached', 'Save who was not reached'), button('results', 'Save all results')]), problem,
-    app.isOperator && h('p', { class: 'muted' }, 'The two lists are CSV and name people: who takes one is in the audit.',
+    h('p', { class: 'toolbar' }, h('a', { class: 'button', href: `${place}/page`, download: '' }, 'Save the report'),
+      app.isOperator && [button('not-reached', 'Save who was not reached'), button('not-delivered', 'Save what was not delivered'), button('results', 'Save all results')]), problem,
+    app.isOperator && h('p', { class: 'muted' }, 'The lists are CSV and name people: who takes one is in the audit. What was not delivered has a line for each push service, of people who were reached on another one, too.',
       answer.tooLarge.length > 0 && ' A list above 1 GiB is left to the command.'),
     table({
       caption: `${persons(people.notReached)} not reached on any push service; ${count(people.reached)} reached`,
@@ -469,7 +477,7 @@ function made(answer, name, place, app) {
     people.audience && h('p', {}, people.audience),
     listNotes(answer).map((note) => h('p', { class: 'badge warn' }, note)),
     h('details', { id: 'report-commands' }, h('summary', {}, 'The same on a command line'), command(answer.command),
-      h('p', {}, 'Who was not reached, with the columns of the campaign’s audience (its file for AUDIENCE), so that the list can be the audience of a new campaign:'),
+      h('p', {}, 'What was not delivered and who was not reached, with the columns of the campaign’s audience (its file for AUDIENCE), so that a list can be the audience of a new campaign:'),
       command(answer.unreached)),
   ];
 }

@@ -2,12 +2,17 @@
 
 const ofServices = (key) => key?.startsWith('push-service-failing');
 
+const all = (verdict) => [verdict, ...verdict?.others ?? []];
+
+/** The outage of which it is not known whether it goes on: nothing waits because of it for certain; undefined without one. */
+export const doubtful = (verdict) => all(verdict).find((finding) => finding?.state === 'warn' && finding.key?.startsWith('outage-'));
+
 /**
  * The finding because of which notifications of a campaign wait; null when none concerns it. `services` are its push
  * services that wait, where they are not all.
  */
 export function concerning(verdict, { pns = [], open, perSecond }) {
-  const bad = [verdict, ...verdict?.others ?? []].filter((finding) => finding?.state === 'bad');
+  const bad = all(verdict).filter((finding) => finding?.state === 'bad');
   for (const { key, headline, where = [] } of open > 0 ? bad : []) {
     if (ofServices(key)) {
       const services = pns.filter((name) => where.includes(name));

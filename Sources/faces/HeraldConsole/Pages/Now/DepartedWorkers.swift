@@ -21,7 +21,7 @@ struct DepartedWorkers: Sendable {
     static let memory: Milliseconds = .minutes(10)
 
     /// Since when workers that have answered before do not.
-    private var silentSince: [String: WallTime] = [:]
+    private(set) var silentSince: [String: WallTime] = [:]
     private var answered: Set<String> = []
     private(set) var departures: [Departure] = []
 

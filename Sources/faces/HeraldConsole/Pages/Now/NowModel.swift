@@ -22,6 +22,8 @@ struct NowModel: Sendable {
     private var clock = FindingClock()
     private var departed = DepartedWorkers()
     private var standstillEnd: WallTime?
+    /// What the open dead letters were said to have in common, which stays as long as they do, whatever is delivered.
+    private var known: (letters: TraitTally, causes: [DeadLetterCause])?
     private(set) var history = NowHistory()
     private(set) var snapshot: Snapshot?
     private(set) var log = VerdictLog()
@@ -40,7 +42,7 @@ struct NowModel: Sendable {
         (situation.campaigns, situation.runningCampaigns) = (snapshot.campaigns, snapshot.runningCampaigns)
         // What is not known of the group says nothing of its members.
         if case .known = snapshot.group { departed.look(snapshot.workers, now: snapshot.now) }
-        situation.departures = departed.departures
+        (situation.departures, situation.silentSince) = (departed.departures, departed.silentSince)
         situation.lettersProblem = snapshot.lettersProblem
         situation.lagGrowth = history.lagGrowth(now: snapshot.now)
         if !snapshot.workers.contains(where: { $0.status != nil }) {
@@ -52,12 +54,7 @@ struct NowModel: Sendable {
         }
         deadServices = situation.calls.filter { $0.value.isDead }.map(\.key).sorted()
         if let letters = snapshot.letters, letters.whole.total > 0 {
-            let delivered = snapshot.evidence.delivered(now: snapshot.now)
-            situation.deadLetters = letters.causes.map { tally in
-                DeadLetterCause(
-                    count: tally.total, mayHaveArrived: tally.mayHaveArrived,
-                    pattern: FailurePattern(failed: tally, delivered: delivered))
-            }
+            situation.deadLetters = causes(of: letters, snapshot)
         }
         for service in deadServices {
             // It has delivered nothing, so what others deliver is no comparison.
@@ -69,6 +66,18 @@ struct NowModel: Sendable {
         let dated = clock.date(Verdict(situation), now: snapshot.now)
         verdict = dated
         log.note(dated, now: snapshot.now)
+    }
+
+    private mutating func causes(of letters: OpenLetters, _ snapshot: Snapshot) -> [DeadLetterCause] {
+        if let known, known.letters == letters.whole { return known.causes }
+        let delivered = snapshot.evidence.delivered(now: snapshot.now)
+        let causes = letters.causes.map { tally in
+            DeadLetterCause(
+                count: tally.total, mayHaveArrived: tally.mayHaveArrived,
+                pattern: FailurePattern(failed: tally, delivered: delivered))
+        }
+        known = FailurePattern.isComparable(delivered) ? (letters.whole, causes) : nil
+        return causes
     }
 
     /// Those of the workers that there is something to say of: of one that is no known member only that its group does not let

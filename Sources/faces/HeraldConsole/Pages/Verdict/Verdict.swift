@@ -82,6 +82,8 @@ struct Situation: Sendable {
     var group = GroupKnowledge.unasked
     /// The workers that vanished a short while ago, and whose place nobody has taken.
     var departures: [DepartedWorkers.Departure] = []
+    /// Since when workers that have answered before do not.
+    var silentSince: [String: WallTime] = [:]
     /// Open dead letters of the last hour, by their causes.
     var deadLetters: [DeadLetterCause] = []
     /// What keeps the console from reading dead letters.

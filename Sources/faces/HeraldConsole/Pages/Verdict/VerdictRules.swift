@@ -181,9 +181,24 @@ struct VerdictRules {
                 ? "no worker answers"
                 : "\(concerned.count) of \(situation.workers.count) workers \(concerned.count == 1 ? "does" : "do") not "
                     + (isOlder ? "say how they are" : "answer")
-            return ToldFinding(
+            var told = ToldFinding(
                 isOlder ? .olderWorker : .silentWorker, "\(count) at \(silences(concerned))", waiting: waiting)
+            if !isOlder, let since = allSilentSince {
+                told.finding.title = concerned.count == 1 ? "The worker is silent" : "All workers are silent"
+                (told.finding.severity, told.finding.since) = (.bad, since)
+            }
+            return told
         }
+    }
+
+    /// Since when none of the workers that have answered before does, once that is no hiccup; one that has never answered may
+    /// deliver, and not be reached from here.
+    private var allSilentSince: WallTime? {
+        let moments = situation.workers.compactMap { situation.silentSince[$0.address] }
+        guard let last = moments.max(), moments.count == situation.workers.count,
+            situation.now.time(since: last) >= DepartedWorkers.silence
+        else { return nil }
+        return last
     }
 
     /// Workers that vanished: what they had is with the others, which may be too few.

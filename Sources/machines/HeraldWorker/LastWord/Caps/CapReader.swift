@@ -175,35 +175,33 @@ final class CapReader: Sendable {
     private func readOn(_ reading: Reading) throws(KafkaError) -> Bool {
         guard let reader = reading.reader else { return false }
         _ = reader.consumer.takeNotices()
-        var records: [CapMessage] = []
         let (mailbox, assignment) = (reading.request.mailbox, reading.request.assignment)
         guard mailbox.count < Self.mostLetters else {
             reading.again = SystemClock.monotonic().advanced(by: Self.letterPause)
             return false
         }
-        defer { if !records.isEmpty { mailbox.post(.caps(assignment: assignment, records)) } }
-        for _ in 0..<Self.recordsPerTurn {
-            switch try reader.next() {
-            case .nothing:
-                reading.again = SystemClock.monotonic().advanced(by: Self.pause)
-                return false
-            case .record(let message):
-                records.append(
-                    CapMessage(
-                        partition: message.partition, key: message.withKey(Self.copy),
-                        value: message.withValue(Self.copy)))
-                message.release()
-            case .end:
-                if !records.isEmpty { mailbox.post(.caps(assignment: assignment, records)) }
-                records = []
-                mailbox.post(.capsRead(assignment: assignment, reading.partitions.sorted()))
-                reading.left.subtract(reading.partitions)
-                reading.close()
-                (reading.trouble, reading.again) = (nil, .distantPast)
-                return !reading.left.isEmpty
-            }
+        var records: [CapMessage] = []
+        while records.count < Self.recordsPerTurn, case .record(let message) = try reader.next() {
+            records.append(
+                CapMessage(
+                    partition: message.partition, key: message.withKey(Self.copy), value: message.withValue(Self.copy)))
+            message.release()
         }
-        return true
+        if !records.isEmpty { mailbox.post(.caps(assignment: assignment, records)) }
+        // A transaction that is open in one of them holds back no other.
+        let read = reading.left.intersection(reader.reached.map(\.partition))
+        if !read.isEmpty {
+            mailbox.post(.capsRead(assignment: assignment, read.sorted()))
+            reading.left.subtract(read)
+        }
+        if reading.left.isDisjoint(with: reading.partitions) {
+            reading.close()
+            (reading.trouble, reading.again) = (nil, .distantPast)
+            return !reading.left.isEmpty
+        }
+        guard records.count < Self.recordsPerTurn else { return true }
+        reading.again = SystemClock.monotonic().advanced(by: Self.pause)
+        return false
     }
 
     private static func copy(_ bytes: RawSpan?) -> [UInt8]? {

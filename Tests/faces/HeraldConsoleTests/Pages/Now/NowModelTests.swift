@@ -71,6 +71,36 @@ struct NowModelTests {
         #expect(current["group"]?["members"] == 1 && current["group"]?["problem"] == .null)
     }
 
+    @Test("What dead letters have in common stays as long as they do, whatever is delivered meanwhile")
+    func stayingTraits() throws {
+        var model = NowModel()
+        var evidence = Evidence()
+        var (seconds, letters) = (0 as Int64, OpenLetters())
+        func traits(of service: String) -> NotificationTraits {
+            var traits = NotificationTraits()
+            traits.services = [service]
+            return traits
+        }
+        func told(delivering count: Int, to service: String) throws -> [String] {
+            seconds += 1
+            for _ in 0..<count { evidence.add(delivered: traits(of: service), at: Self.begin) }
+            letters.causes = [letters.whole]
+            var seen = sight([worker(delivered: 0, at: seconds)], at: seconds, group: .known(observation))
+            (seen.letters, seen.evidence) = (letters, evidence)
+            model.look(seen)
+            let verdict = try #require(model.verdict)
+            return try #require(
+                ([verdict.first] + verdict.others).first { $0.key == FindingKey.deadLetters.rawValue }
+            ).traits
+        }
+        letters.whole.add(traits(of: "gcm"), times: 8)
+        #expect(try told(delivering: 9, to: "apns") == [], "nothing to compare with")
+        #expect(try told(delivering: 40, to: "apns") == ["all for gcm"])
+        #expect(try told(delivering: 400, to: "gcm") == ["all for gcm"])
+        letters.whole.add(traits(of: "gcm"), times: 1)
+        #expect(try told(delivering: 0, to: "gcm") == [])
+    }
+
     @Test("A verdict has the members that the frame of all pages shows, and the next step")
     func verdict() throws {
         var model = NowModel()

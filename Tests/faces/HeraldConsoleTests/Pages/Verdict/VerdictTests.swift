@@ -719,6 +719,31 @@ struct VerdictTests {
         }
     }
 
+    @Test("says that all workers are silent when those that answered before do not, and not by a hiccup")
+    func allSilent() throws {
+        func looks(_ workers: [WorkerObservation], silentFor seconds: Int64) throws -> ToldFinding {
+            var model = NowModel()
+            let silent = workers.map { Self.silent($0.address, reason: "timeout") }
+            model.look(.init(now: Self.secondsAgo(60), workers: workers, group: .known(Self.group())))
+            for second in [seconds, 0] {
+                model.look(.init(now: Self.secondsAgo(second), workers: silent, group: .known(Self.group())))
+            }
+            return try #require(model.verdict?.first)
+        }
+        let both = [Self.worker("a:1"), Self.worker("b:1")]
+        let hiccup = try looks(both, silentFor: 4)
+        #expect(hiccup.finding.severity == .warn && hiccup.finding.title == "A worker is silent")
+        let frozen = try looks(both, silentFor: 5)
+        #expect(frozen.finding.severity == .bad && frozen.finding.since == Self.secondsAgo(5))
+        #expect(
+            frozen.finding.title == "All workers are silent"
+                && frozen.whole == "no worker answers at a:1, b:1 (timeout)")
+        #expect(try looks([both[0]], silentFor: 5).finding.title == "The worker is silent")
+        // One that has never answered may deliver.
+        let unreached = try looks([both[0], Self.silent("b:1")], silentFor: 20)
+        #expect(unreached.finding.severity == .warn)
+    }
+
     @Test("does not report a partition as stuck that an outage has held until just now")
     func mendedOutage() {
         func sight(_ second: Int64, _ reasons: [Finding]) -> NowModel.Snapshot {

@@ -22,14 +22,10 @@ extension LetterIndex {
         var matched = 0
         let isCertain = visit(condition, isOver: isOver) { partition, row in
             matched += 1
-            let second: Int64 =
-                switch field {
-                case .campaign: Int64(row.campaign)
-                case .hour: row.moment / Milliseconds.hours(1).count
-                case .reason, .detail, .topic, .status, .pns, .source: 0
-                }
             let key = LikeLetters.Key(
-                traits: row.traits, second: second, fate: fate(of: row, partition, marks, outcomes))
+                traits: row.traits, campaign: row.campaign,
+                hour: field == .hour ? row.moment / Milliseconds.hours(1).count : 0,
+                fate: fate(of: row, partition, marks, outcomes))
             likes[key, default: LikeLetters(row, partition)].add(row.moment)
         }
         var groups = GroupTable(field)
@@ -66,8 +62,9 @@ extension LetterIndex {
 private struct LikeLetters {
     struct Key: Hashable {
         var traits: UInt32
-        /// The campaign's number or the hour, where they are grouped by it.
-        var second: Int64
+        var campaign: UInt32
+        /// Where they are grouped by it.
+        var hour: Int64
         var fate: LetterFate?
     }
 

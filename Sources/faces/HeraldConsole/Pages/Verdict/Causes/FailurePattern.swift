@@ -1,11 +1,13 @@
+import Glibc
 import HeraldText
 import HeraldTime
 import HeraldTools
 
 /// What failures have in common and deliveries have not: pure.
 ///
-/// A value is told when at least half of the failures have it, and at most half as large a part of the deliveries. Where too
-/// little was delivered to compare with, only what nearly all failures have is told, and nothing of users' names.
+/// A value is told when at least half of the failures have it, at most half as large a part of the deliveries, and chance would
+/// give it to so many in fewer than one of a thousand cases. Where too little was delivered to compare with, only what nearly
+/// all of at least ten failures have is told, and nothing of users' names.
 struct FailurePattern: Sendable, Equatable {
     struct Part: Sendable, Equatable {
         var field: TraitTally.Field
@@ -24,8 +26,10 @@ struct FailurePattern: Sendable, Equatable {
     private static let deliveredShare = 0.5
     /// Fewer deliveries are nothing to compare with.
     private static let leastDelivered = 10
-    /// Fewer users have names alike by chance.
-    private static let leastUsers = 3
+    /// Without deliveries fewer failures are alike by chance.
+    private static let leastAlone = 10
+    /// Chance is what happens in more than one of so many cases.
+    private static let leastOdds = 1_000.0
     private static let leastUserShare = 0.9
     private static let shownLength = 120
 
@@ -43,18 +47,22 @@ struct FailurePattern: Sendable, Equatable {
         total = failed.total
         (userCount, hasMoreUsers) = (failed.userCount, failed.hasMoreUsers)
         first = failed.first
-        let isComparable = delivered.total >= Self.leastDelivered
+        let isComparable = Self.isComparable(delivered)
         var parts = TraitTally.Field.allCases.compactMap { field -> Part? in
             guard let (value, share) = failed.mostCommon(field) else { return nil }
             switch field {
             // What deliveries never have.
             case .reason, .detail, .status:
                 guard share >= Self.leastShare else { return nil }
-            case .source, .campaign:
-                guard share >= (isComparable ? Self.leastShare : Self.nearlyAll) else { return nil }
-            case .service:
+            case .source, .campaign, .service:
                 // Half for one of two push services says nothing.
-                guard share > (isComparable ? Self.leastShare : Self.nearlyAll) else { return nil }
+                let isLarge = field == .service ? share > Self.leastShare : share >= Self.leastShare
+                let usual = delivered.share(of: value, field)
+                guard
+                    isComparable
+                        ? isLarge && !Self.isChance(share, of: failed.whole(field), usual, of: delivered.whole(field))
+                        : share >= Self.nearlyAll && failed.total >= Self.leastAlone
+                else { return nil }
             }
             if isComparable, delivered.share(of: value, field) > Self.deliveredShare * share { return nil }
             return Part(field: field, value: value, percent: Int(share * 100))
@@ -65,9 +73,21 @@ struct FailurePattern: Sendable, Equatable {
         userStart = isComparable ? Self.userStart(failed, delivered) : nil
     }
 
+    /// Whether there are deliveries enough to compare with.
+    static func isComparable(_ delivered: TraitTally) -> Bool { delivered.total >= leastDelivered }
+
+    /// Whether so many may have a value only by chance, if each has it as often as deliveries have.
+    ///
+    /// By Chernoff's bound on a binomial distribution, with the share of deliveries as Laplace's rule of succession estimates it.
+    private static func isChance(_ share: Double, of count: Int, _ usual: Double, of deliveries: Int) -> Bool {
+        let expected = (usual * Double(deliveries) + 1) / Double(deliveries + 2)
+        guard share > expected else { return true }
+        let rest = share < 1 ? (1 - share) * log((1 - share) / (1 - expected)) : 0
+        return Double(count) * (share * log(share / expected) + rest) < log(leastOdds)
+    }
+
     /// The longest beginning that nearly all users' names share, unless others' names begin so, too.
     private static func userStart(_ failed: TraitTally, _ delivered: TraitTally) -> UserStart? {
-        guard failed.starts.count >= leastUsers else { return nil }
         var bytes: [UInt8] = []
         var rest = failed.starts
         while bytes.count < 8 {
@@ -81,7 +101,10 @@ struct FailurePattern: Sendable, Equatable {
         }
         while !bytes.isEmpty, String(validating: bytes, as: UTF8.self) == nil { bytes.removeLast() }
         let share = failed.share(ofUsersBeginning: bytes)
-        guard !bytes.isEmpty, delivered.share(ofUsersBeginning: bytes) <= deliveredShare * share else { return nil }
+        let usual = delivered.share(ofUsersBeginning: bytes)
+        guard !bytes.isEmpty, usual <= deliveredShare * share,
+            !isChance(share, of: failed.starts.count, usual, of: delivered.starts.count)
+        else { return nil }
         return UserStart(text: String(decoding: bytes, as: UTF8.self), percent: Int(share * 100))
     }
 

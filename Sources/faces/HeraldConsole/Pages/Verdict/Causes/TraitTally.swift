@@ -94,7 +94,7 @@ struct TraitTally: Sendable, Equatable {
     }
 
     /// What a field's values are a part of: an event may be for several push services.
-    private func whole(_ field: Field) -> Int { field == .service ? serviceTotal : total }
+    func whole(_ field: Field) -> Int { field == .service ? serviceTotal : total }
 
     /// How large a part of the users has a name that begins so.
     func share(ofUsersBeginning bytes: [UInt8]) -> Double {

@@ -122,6 +122,24 @@ struct FailurePatternTests {
             delivered: [Kind(count: 100, services: ["gcm"])], words: "66 % for apns; 66 % with status 404; 12 users",
             condition: nil),
         Case(
+            testDescription: "five of six from one source, which is a third of the deliveries",
+            failed: [Kind(count: 5, source: "bank", status: 403), Kind(count: 1, status: 403)],
+            delivered: [Kind(count: 40, source: "bank"), Kind(count: 80)], words: "all with status 403; 6 users",
+            condition: "status = 403"),
+        Case(
+            testDescription: "as large a part of more letters",
+            failed: [Kind(count: 15, source: "bank", status: 403), Kind(count: 3, status: 403)],
+            delivered: [Kind(count: 40, source: "bank"), Kind(count: 80)],
+            words: "83 % from source bank; all with status 403; 18 users", condition: "status = 403"),
+        Case(
+            testDescription: "all of four for a push service that has a quarter of the deliveries",
+            failed: [Kind(count: 4, services: ["gcm"], status: 403)], delivered: usual,
+            words: "all with status 403; 4 users", condition: "status = 403"),
+        Case(
+            testDescription: "so few that they would be alike without deliveries, too",
+            failed: [Kind(count: 9, services: ["gcm"], status: 403)], delivered: [],
+            words: "all with status 403; 9 users", condition: "status = 403"),
+        Case(
             testDescription: "text that steers",
             failed: [Kind(count: 20, source: "a\u{202E}b", reason: "invalid")], delivered: usual,
             words: "all from source a\\u{202E}b; all invalid; 20 users", condition: "reason = 'invalid'"),
