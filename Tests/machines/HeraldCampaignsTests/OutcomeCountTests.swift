@@ -435,13 +435,19 @@ struct CampaignStatusTests {
 
     @Test("Who resumes a campaign without a publisher is told to start it again")
     func resume() {
-        func consequence(end: String?) -> String {
+        func consequence(end: String?, after silence: Int64 = 1_000) -> String {
             let progress = Samples.progress(published: 60, isComplete: false, end: end)
             let campaign = Samples.campaign(.paused, progress: progress)
-            let now = WallTime(milliseconds: Samples.start + 1_000)
+            let now = WallTime(milliseconds: Samples.start + silence)
             return ControlPlan(.resume, CampaignStatus(campaign: campaign, count: OutcomeCount(), now: now)).consequence
         }
         #expect(consequence(end: nil).hasSuffix("go on, and 80 are still to be published by its publisher."))
+        #expect(
+            consequence(end: nil, after: 9_000).hasSuffix(
+                "go on, and 80 are still to be published by its publisher, if that is at work: it reports every 5 s, and did "
+                    + "so 9 s ago. If the campaign is stopped afterwards, start it again with the same audience; nobody is "
+                    + "notified twice."))
+        #expect(consequence(end: nil, after: 5_000) == consequence(end: nil))
         #expect(consequence(end: "interrupted").contains("Nobody publishes the other 80 any more"))
         #expect(consequence(end: "interrupted").contains("start it again with the same audience"))
     }

@@ -294,7 +294,7 @@ struct ReportTests {
         #expect(try again.lines("Hi").contains("2!has no user"))
     }
 
-    @Test("What was not delivered has a line for each push service, with the audience's columns")
+    @Test("What was not delivered has a line for each notification that is not, open and unpublished ones, too")
     func undelivered() throws {
         var report = CampaignReport(Samples.definition(), now: Self.now)
         let results = [
@@ -310,24 +310,29 @@ struct ReportTests {
         for result in results { report.add(result) }
         func lines(_ audience: Audience?) throws -> [String] {
             var output = ""
+            let hasAudience = audience != nil
             let audience = try audience.map { try UnreachedAudience($0, Samples.definition(), nil, users: .tag) }
             var list = try UndeliveredList(report, audience, delimiter: ";") { output += $0 }
             for result in results { try list.add(result) }
+            for user in ["ann", "bob", "cid", "dan", "xia"] { try list.add(published: user) }
             try list.finish()
-            #expect(list.count == 4)
+            #expect(list.count == (hasAudience ? 10 : 8))
             return output.components(separatedBy: "\r\n").map { String($0.prefix(30)) }
         }
         #expect(
             try lines(nil) == [
                 "user;unreached_why;unreached_p", "ann;failed;gcm;rejected;404;;2", "bob;failed;apns;rejected;400;;",
-                "bob;failed;gcm;rejected;400;;2", "xia;cancelled;apns gcm;;;;2026", "",
+                "bob;failed;gcm;rejected;400;;2", "xia;cancelled;apns;;;;2026-11-", "xia;cancelled;gcm;;;;2026-11-2",
+                "cid;no outcome yet;apns;;;;;", "dan;no outcome yet;apns;;;;;", "dan;no outcome yet;gcm;;;;;", "",
             ])
-        let file = try AudienceFile("first_name,user\nB,bob\nC,cid\nA,ann\n")
+        let file = try AudienceFile("first_name,user\nB,bob\nC,cid\nE,eve\nE,eve\nA,ann\n")
         defer { file.remove() }
         #expect(
             try lines(try file.open()) == [
                 "first_name,user,unreached_why,", "B,bob,failed,apns,rejected,400", "B,bob,failed,gcm,rejected,400,",
-                "A,ann,failed,gcm,rejected,404,", ",xia,cancelled,apns gcm,,,,202", "",
+                "C,cid,no outcome yet,apns,,,,,", "E,eve,never published,apns,,,,,", "E,eve,never published,gcm,,,,,",
+                "A,ann,failed,gcm,rejected,404,", ",dan,no outcome yet,apns,,,,,", ",dan,no outcome yet,gcm,,,,,",
+                ",xia,cancelled,apns,,,,2026-11", ",xia,cancelled,gcm,,,,2026-11-", "",
             ])
     }
 
@@ -367,6 +372,11 @@ struct ReportTests {
                 == "2 of 3 recipients of this file were never published by campaign spring, and 3 of those who were are "
                 + "not in it: it is another audience. Choose the one that the campaign has, of 4 recipients: in any order "
                 + "and encoding")
+        let addition = ForeignAudience(
+            campaign: "spring", formerRecipients: 3, strangers: 29, recipients: 9, unpublished: 9, missing: 32)
+        #expect(
+            addition.description.hasSuffix(
+                "of 3 recipients, or one of people who were published, as 29 more are: in any order and encoding"))
         #expect(
             failure { try judged(["dora"] + Self.published, of: Self.published + ["eve"], isComplete: false) }
                 .hasPrefix("1 of 5 recipients of this file was never published by campaign spring: it is another"))

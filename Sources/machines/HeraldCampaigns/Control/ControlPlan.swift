@@ -60,11 +60,19 @@ package struct ControlPlan: Sendable {
                 + (status.unpublished > 0 ? ", and \(rest) are not published before." : ".")
         case .resume:
             guard status.unpublished > 0 else { return counts + "go on." }
-            return status.isWithoutPublisher
-                ? counts
+            if status.isWithoutPublisher {
+                return counts
                     + "go on. Nobody publishes the other \(rest) any more: afterwards start it again with the same "
                     + "audience; nobody is notified twice."
-                : counts + "go on, and \(rest) are still to be published by its publisher."
+            }
+            let publishes = counts + "go on, and \(rest) are still to be published by its publisher"
+            guard let silence = status.silence, silence > AudiencePublication.signInterval else {
+                return publishes + "."
+            }
+            return publishes
+                + ", if that is at work: it reports every \(AudiencePublication.signInterval.wholeSeconds) s, and did so "
+                + "\(silence.wholeSeconds) s ago. If the campaign is stopped afterwards, start it again with the same audience; "
+                + "nobody is notified twice."
         case .cancel:
             return counts + "end as cancelled"
                 + (status.unpublished > 0 ? ", and \(rest) are never published" : "")

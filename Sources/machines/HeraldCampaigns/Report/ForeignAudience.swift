@@ -3,6 +3,8 @@ package struct ForeignAudience: Error, Equatable, CustomStringConvertible {
     let campaign: String
     /// The recipients of the audience that the campaign has.
     let formerRecipients: Int
+    /// Those who were published and are not in that audience, because it has only people who were added, or was replaced.
+    let strangers: Int
     /// The recipients of the file, each once.
     let recipients: Int
     /// Of these, those who were never published.
@@ -16,9 +18,14 @@ package struct ForeignAudience: Error, Equatable, CustomStringConvertible {
             missing == 0
             ? ""
             : ", and \(number(missing)) of those who were \(missing == 1 ? "is" : "are") not in it"
+        let further =
+            strangers == 0
+            ? ""
+            : ", or one of people who were published, as \(number(strangers)) more "
+                + "\(strangers == 1 ? "is" : "are")"
         return "\(number(unpublished)) of \(CampaignWords.counted(recipients, "recipient")) of this file "
             + "\(unpublished == 1 ? "was" : "were") never published by campaign \(campaign)\(others): it is another "
             + "audience. Choose the one that the campaign has, of "
-            + "\(CampaignWords.counted(formerRecipients, "recipient")): in any order and encoding"
+            + "\(CampaignWords.counted(formerRecipients, "recipient"))\(further): in any order and encoding"
     }
 }

@@ -3,12 +3,32 @@ package import HeraldEvents
 /// The notifications of a campaign that were not delivered, a line for each: people who were reached on one push service
 /// alone are in it for the others.
 ///
-/// Its form is that of an ``UnreachedList``: in the audience's columns, those outside it last, or with the users alone.
+/// First come all results, then the events that have none, then the audience's recipients that were never published. Its
+/// form is that of an ``UnreachedList``: in the audience's columns, those outside it last, or with the users alone. It takes
+/// some 13 bytes for each notification.
 package struct UndeliveredList {
+    /// What was said of notifications; pure.
+    fileprivate struct Told {
+        let pushServices: [String]
+        private var notifications = People()
+
+        init(_ pushServices: [String]) { self.pushServices = pushServices }
+
+        /// Those of a user of which nothing was said before.
+        mutating func untold(_ user: String, _ services: [String]) -> [String] {
+            services.filter { notifications.mark("\($0) \(user)", .told).isEmpty }
+        }
+
+        mutating func entries(_ user: String, _ why: String) -> [UnreachedList.Entry] {
+            untold(user, pushServices).map { UnreachedList.Entry(user, why, $0) }
+        }
+    }
+
     private let report: CampaignReport
     private var audience: UnreachedAudience?
     private let delimiter: String
     private let write: (String) throws -> Void
+    private var told: Told
     /// How many there are.
     package private(set) var count = 0
 
@@ -23,24 +43,41 @@ package struct UndeliveredList {
         to write: @escaping (String) throws -> Void
     ) throws {
         (self.report, self.audience, self.delimiter, self.write) = (report, audience, delimiter, write)
+        told = Told(report.pushServices)
         if self.audience == nil { try write(UnreachedList.heading(delimiter: delimiter)) }
     }
 
     /// Takes a result of the campaign.
     package mutating func add(_ result: NotificationResult) throws {
         // A replay that failed again is no other notification.
-        guard let user = result.user, result.replays == 0, report.isUnreached(result) else { return }
-        count += 1
-        let entry = UnreachedList.Entry(
-            result, of: user, result.pushService ?? report.pushServices.joined(separator: " "))
-        if audience == nil { try write(entry.line(delimiter: delimiter)) } else { audience?.keep(entry) }
+        guard let user = result.user, result.outcome.standing != .repeated,
+            result.replays == 0 || result.outcome.standing == .reached
+        else { return }
+        let services = told.untold(user, result.pushService.map { [$0] } ?? report.pushServices)
+        guard report.isUnreached(result) else { return }
+        try add(services.map { UnreachedList.Entry(result, of: user, $0) })
     }
 
-    /// Writes the audience's lines, after all results.
+    /// Takes a user whose event is published, after all results.
+    package mutating func add(published user: String) throws {
+        try add(told.entries(user, "no outcome yet"))
+    }
+
+    private mutating func add(_ entries: [UnreachedList.Entry]) throws {
+        for entry in entries {
+            count += 1
+            if audience == nil { try write(entry.line(delimiter: delimiter)) } else { audience?.keep(entry) }
+        }
+    }
+
+    /// Writes the audience's lines, after all results and published users.
     package mutating func finish() throws {
         guard var audience else { return }
         try write(try audience.heading())
-        while let line = try audience.nextKept() { try write(line) }
+        while let (line, unpublished) = try audience.nextKept(else: { told.entries($0, "never published") }) {
+            count += unpublished
+            try write(line)
+        }
         for line in audience.others { try write(line) }
     }
 }

@@ -70,7 +70,8 @@ package struct UnreachedAudience {
         guard change == .replaced, known < recipients else { return }
         if let proof = reader.evidence.proof { throw try UnreadableAudience(proof, audience.file) }
         throw ForeignAudience(
-            campaign: campaign.name, formerRecipients: progress.recipients, recipients: recipients,
+            campaign: campaign.name, formerRecipients: progress.recipients, strangers: progress.strangers ?? 0,
+            recipients: recipients,
             unpublished: recipients - known, missing: knownCount - known)
     }
 
@@ -84,8 +85,11 @@ package struct UnreachedAudience {
     /// Keeps what is known of a person, or of one of his notifications.
     mutating func keep(_ entry: UnreachedList.Entry) { waiting[Array(entry.user.utf8), default: []].append(entry) }
 
-    /// The next line of people of whom something is kept, once for all that is; `nil` at the audience's end.
-    mutating func nextKept() throws -> String? {
+    /// The next lines of people of whom something is kept, once for all that is, or said by `unknown`; with how many it said.
+    /// `nil` at the audience's end.
+    mutating func nextKept(
+        else unknown: (String) -> [UnreachedList.Entry]
+    ) throws -> (lines: String, said: Int)? {
         while true {
             switch try reader.next() {
             case .end:
@@ -93,7 +97,9 @@ package struct UnreachedAudience {
                 return nil
             case .invalid: continue
             case .recipient:
-                if let entries = waiting.removeValue(forKey: reader.user) { return try lines(entries) }
+                if let entries = waiting.removeValue(forKey: reader.user) { return (try lines(entries), 0) }
+                let entries = unknown(String(decoding: reader.user, as: UTF8.self))
+                if !entries.isEmpty { return (try lines(entries), entries.count) }
             }
         }
     }

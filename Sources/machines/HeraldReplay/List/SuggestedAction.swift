@@ -56,7 +56,7 @@ enum SuggestedAction {
                     + "replay corrected: " + longFields.sorted().map { "--set \($0)=…" }.joined(separator: ", ")
                 : "raise limits.eventBytes and replay, or have the producer send less and resolve"
         case .rejected: rejection
-        case .attemptsExhausted: "replay when the backend is well"
+        case .attemptsExhausted: "replay when the backend is well; what has expired is left out"
         case .timeExhausted: "replay when the backend is well; consider raising retry.maxElapsed"
         case .expired: "resolve: too late to send"
         case .unanswered: "ask the users; replay those who did not see it: the rest would see it twice"

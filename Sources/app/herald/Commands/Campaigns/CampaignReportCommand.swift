@@ -18,8 +18,8 @@ enum CampaignReportCommand: HeraldCommand {
         "Write what was not delivered, a line for each person and push service; - is standard output.")
     private static let audience = CommandOption.optional(
         "audience", .file("FILE"),
-        "The campaign's audience: --not-reached and --not-delivered then have its columns, and --not-reached those that "
-            + "were never published and invalid lines, too.")
+        "The campaign's audience: --not-reached and --not-delivered then have its columns, and who was never published; "
+            + "--not-reached has invalid lines, too.")
     private static let all = CommandOption.flag("all", "In CSV every result, replays and delivered ones included.")
     private static let reveal = CommandOption.flag(
         "reveal", "Show the message's text; who did it goes into the audit topic.")
@@ -34,7 +34,8 @@ enum CampaignReportCommand: HeraldCommand {
             + "an apostrophe. --not-reached has a line for each person whom no push service's notification was delivered for: "
             + "with the first result, as without an outcome yet, or, from the audience, as never published. With "
             + "--audience the list has the audience's columns as they are, and can be the audience of another campaign. "
-            + "--not-delivered has a line for each notification, of people reached on another push service, too. "
+            + "--not-delivered has a line for each notification, open ones included, of people reached on another push "
+            + "service, too. "
             + "Only you can read the files, because they contain users.",
         arguments: [CampaignOptions.name],
         options: [html, csv, all, notReached, notDelivered, audience] + AudienceOptions.all + [reveal],
@@ -176,13 +177,16 @@ private struct CampaignReportRun {
             console.complain("warning: \(warning)")
         }
         if let sum, let audience { console.remark(sum.sentence(SafeText.escaped(audience.name))) }
-        let progress = status.campaign.progress
-        let unpublished = progress.map { $0.everybody - $0.published } ?? 0
-        if audience == nil, unpublished > 0 {
-            console.remark(
-                "It lacks \(CampaignWords.counted(unpublished, "recipient")) who were never published, because Kafka does "
-                    + "not know them: add --audience FILE.")
-        }
+        if audience == nil { remarkUnpublished() }
+    }
+
+    /// Says who is missing in a list without the audience.
+    private func remarkUnpublished() {
+        let unpublished = status.campaign.progress.map { $0.everybody - $0.published } ?? 0
+        guard unpublished > 0 else { return }
+        console.remark(
+            "It lacks \(CampaignWords.counted(unpublished, "recipient")) who were never published, because Kafka does "
+                + "not know them: add --audience FILE.")
     }
 
     /// - Parameter isChecked: whether the file was found to be the campaign's audience.
@@ -201,6 +205,7 @@ private struct CampaignReportRun {
                 if stop.isMade { throw CommandFailure(Self.interruption, status: .partlyDone) }
             }
             _ = try scan("looked at") { try list.add($0) }
+            try readPublished { try list.add(published: $0) }
             try list.finish()
             try output.finish()
             count = list.count
@@ -208,6 +213,7 @@ private struct CampaignReportRun {
         console.remark(
             "\(CampaignWords.counted(count, "notification")) that \(count == 1 ? "was" : "were") not delivered in "
                 + "\(path == "-" ? "the list" : path).")
+        if audience == nil { remarkUnpublished() }
     }
 
     private func lines(of audience: Audience?) throws -> UnreachedAudience? {
@@ -221,12 +227,15 @@ private struct CampaignReportRun {
         _ = try scan("looked at") { result in
             if let entry = list.entry(result) { try body(entry) }
         }
+        try readPublished { user in
+            if let entry = list.entry(published: user) { try body(entry) }
+        }
+    }
+
+    private func readPublished(_ body: (String) throws -> Void) throws {
         _ = try reading { bar in
             try query.context.publishedUsers(
-                of: definition, query.layout, onProgress: { bar.show($0, of: $1, "\($0) of \($1) events read") }
-            ) { user in
-                if let entry = list.entry(published: user) { try body(entry) }
-            }
+                of: definition, query.layout, onProgress: { bar.show($0, of: $1, "\($0) of \($1) events read") }, body)
         }
     }
 

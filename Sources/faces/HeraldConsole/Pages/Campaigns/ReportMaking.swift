@@ -12,7 +12,7 @@ struct ReportMaking: Sendable {
         case results
         /// Who was reached on no push service.
         case notReached = "not-reached"
-        /// What was not delivered, on each push service.
+        /// What was not delivered so far, on each push service.
         case notDelivered = "not-delivered"
 
         /// The option of `herald campaign report` that makes it.
@@ -153,6 +153,7 @@ struct ReportMaking: Sendable {
                     }
                     try whole(
                         try context.publishedUsers(of: definition, layout, onProgress: show) { user in
+                            try notifications.add(published: user)
                             if let entry = list.entry(published: user) { try body(entry) }
                         })
                 })

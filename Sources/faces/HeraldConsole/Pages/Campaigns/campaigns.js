@@ -111,7 +111,7 @@ function standing(answer, campaign) {
       h('p', {}, standingBadge(campaign.state), rest.since && [' since ', time(rest.since)], rest.by && ` by ${rest.by}`, rest.reason && [': ', prose(rest.reason)]),
       campaign.recalled && h('p', {}, badge('warn', 'recalled'), ' ', prose(`It is ${sentence(campaign.recalled.sentence)}`)),
       campaign.startedAt && h('p', { class: 'muted' }, 'Started ', time(campaign.startedAt), ` by ${campaign.startedBy} · ${campaign.pns.join(', ')} · ${campaign.topic}`,
-        campaign.expiresAt && [' · expires ', time(campaign.expiresAt)]),
+        campaign.expiresAt && [' · expires ', time(campaign.expiresAt)], limit(campaign)),
       picture(parts(answer, campaign)), figures(answer, campaign), services(campaign), h('p', {}, pace(answer, campaign)),
       campaign.pausedByFailures && byFailures(campaign), waiting(answer, campaign), campaign.rampWait && h('p', {}, prose(inForm(sentence(campaign.rampWait.sentence))))),
     campaign.feedback && feedback(campaign.feedback, campaign.outcomes.delivered),
@@ -181,6 +181,9 @@ function services(campaign) {
   });
 }
 
+/** Above which share of failures it pauses, where a start has said that. */
+export const limit = ({ pauseIfFailures }) => typeof pauseIfFailures === 'number' && ` · pauses if more than ${Number((pauseIfFailures * 100).toFixed(2))} % fail`;
+
 /** The speed, and the expected end. */
 export function pace(answer, campaign) {
   // What ends now was in flight; and brokers that are silent tell no speed.
@@ -196,19 +199,21 @@ export function pace(answer, campaign) {
 /** What the campaign's open notifications wait for: what its own records tell, and what the verdict says of that. */
 export function waitWords({ trouble }, { state, waits: wait }) {
   if (!['running', 'stopped'].includes(state)) return null;
-  const own = wait && wait.for !== 'trouble' ? ownWait(wait) : null;
+  // Nobody publishes the rest of one that is stopped.
+  const subject = state === 'stopped' ? 'What is published' : 'It';
+  const own = wait && wait.for !== 'trouble' ? ownWait(wait, subject) : null;
   if (trouble) {
     if (own) return `${own} The verdict says: ${trouble.headline}.`;
-    return `${trouble.services ? `What goes to ${trouble.services.join(' and ')}` : 'It'} waits, as the verdict says: ${trouble.headline}.`;
+    return `${trouble.services ? `What goes to ${trouble.services.join(' and ')}` : subject} waits, as the verdict says: ${trouble.headline}.`;
   }
-  return wait?.for === 'trouble' ? `It waits: ${wait.sentence[0].toLowerCase()}${sentence(wait.sentence).slice(1)}` : own;
+  return wait?.for === 'trouble' ? `${subject} waits: ${wait.sentence[0].toLowerCase()}${sentence(wait.sentence).slice(1)}` : own;
 }
 
-function ownWait(wait) {
+function ownWait(wait, subject) {
   const [one, is] = [wait.count === 1, wait.count === 1 ? 'is' : 'are'];
-  return wait.for === 'suspended' ? `It goes on: ${plural(wait.count, 'suspended notification')} ${is} called again by ${wait.until}.`
-    : wait.for === 'quiet-hours' ? `It waits: ${plural(wait.count, 'notification')} ${one ? 'waits' : 'wait'} for the end of quiet hours, the next at ${wait.until}.`
-      : `It waits: ${plural(wait.count, 'notification')} ${one ? 'retries' : 'retry'}, the next at ${wait.until}.`;
+  return wait.for === 'suspended' ? `${subject} goes on: ${plural(wait.count, 'suspended notification')} ${is} called again by ${wait.until}.`
+    : wait.for === 'quiet-hours' ? `${subject} waits: ${plural(wait.count, 'notification')} ${one ? 'waits' : 'wait'} for the end of quiet hours, the next at ${wait.until}.`
+      : `${subject} waits: ${plural(wait.count, 'notification')} ${one ? 'retries' : 'retry'}, the next at ${wait.until}.`;
 }
 
 function waiting(answer, campaign) {
@@ -414,7 +419,7 @@ function reportSection(name, app) {
     },
   },
   app.isOperator && field('reportAudience', 'The campaign’s audience (you may leave it out)', { type: 'file', accept: '.csv,.tsv,.txt,.jsonl,.ndjson,text/csv' },
-    'With its file the list of who was not reached has its columns and those who were never published, and can be the audience of a new campaign.'),
+    'With its file the lists of who was not reached and what was not delivered have its columns and those who were never published, and can be the audience of a new campaign.'),
   app.isOperator && h('div', { class: 'grid' },
     field('reportEncoding', 'Encoding', { name: 'encoding' }, 'Empty: as at the last start, or UTF-8; else it shows how the file may read.'),
     field('reportDelimiter', 'Between columns', { name: 'delimiter', placeholder: 'comma, semicolon, tab, pipe' }, 'Empty: what the first line shows.')),
@@ -455,7 +460,7 @@ export function causes({ people }) {
 export function listNotes({ people }) {
   return [
     people.stillNotified, ...people.omitted,
-    people.unpublished > 0 && `${plural(people.unpublished, 'recipient')} ${people.unpublished === 1 ? 'was' : 'were'} never published and ${people.unpublished === 1 ? 'is' : 'are'} not in the list, because the audience’s file alone names them: choose it above, and make the report again.`,
+    people.unpublished > 0 && `${plural(people.unpublished, 'recipient')} ${people.unpublished === 1 ? 'was' : 'were'} never published and ${people.unpublished === 1 ? 'is' : 'are'} not in the lists, because the audience’s file alone names them: choose it above, and make the report again.`,
   ].filter(Boolean);
 }
 
@@ -468,7 +473,7 @@ function made(answer, name, place, app) {
   return [
     h('p', { class: 'toolbar' }, h('a', { class: 'button', href: `${place}/page`, download: '' }, 'Save the report'),
       app.isOperator && [button('not-reached', 'Save who was not reached'), button('not-delivered', 'Save what was not delivered'), button('results', 'Save all results')]), problem,
-    app.isOperator && h('p', { class: 'muted' }, 'The lists are CSV and name people: who takes one is in the audit. What was not delivered has a line for each push service, of people who were reached on another one, too.',
+    app.isOperator && h('p', { class: 'muted' }, 'The lists are CSV and name people: who takes one is in the audit. What was not delivered has a line for each push service, of people who were reached on another one, too, and what is open. All results have a row for each end of a notification: its failure, and its delivery by a replay.',
       answer.tooLarge.length > 0 && ' A list above 1 GiB is left to the command.'),
     table({
       caption: `${persons(people.notReached)} not reached on any push service; ${count(people.reached)} reached`,

@@ -58,8 +58,17 @@ struct NowModel: Sendable {
         }
         for service in deadServices {
             // It has delivered nothing, so what others deliver is no comparison.
-            situation.deadPatterns[service] = FailurePattern(
-                failed: snapshot.evidence.failing(service, now: snapshot.now), delivered: TraitTally())
+            let (evidence, now) = (snapshot.evidence, snapshot.now)
+            var pattern = FailurePattern(failed: evidence.undelivered(service, now: now), delivered: TraitTally())
+            pattern?.follow(
+                newest: FailurePattern(
+                    failed: evidence.undelivered(service, within: Evidence.newestSpan, now: now),
+                    delivered: TraitTally()))
+            // What another one failed at before is not the beginning of this campaign's trouble.
+            if let campaign = pattern?.soleCampaign {
+                pattern?.first = evidence.undelivered(service, of: campaign, now: now).first
+            }
+            situation.deadPatterns[service] = pattern
         }
         if VerdictRules(situation).isStandstillExplained { standstillEnd = snapshot.now }
         situation.standstillEnd = standstillEnd

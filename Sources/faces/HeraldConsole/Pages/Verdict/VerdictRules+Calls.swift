@@ -9,7 +9,8 @@ extension VerdictRules {
     private static let throttledShare = 0.05
     private static let refusedShare = 0.01
     private static let unansweredShare = 0.05
-    private static let campaignPercent = 95
+    /// Results are read within so long: until then it is not known whose calls are rejected.
+    private static let readingTime: Milliseconds = .seconds(6)
 
     private typealias Calls = (service: String, calls: ServiceCalls)
 
@@ -29,7 +30,8 @@ extension VerdictRules {
         let alive = known.filter { one in
             one.calls.total >= NewestCalls.least && !dead.contains { $0.service == one.service }
         }
-        return held + self.dead(dead) + [Self.failing, Self.throttled, Self.refused].compactMap { finding($0, alive) }
+        return held + self.dead(dead.filter { !isUnread($0) })
+            + [Self.failing, Self.throttled, Self.refused].compactMap { finding($0, alive) }
     }
 
     /// What workers say of push services that they hold alone: they know since when.
@@ -59,15 +61,12 @@ extension VerdictRules {
             let age = situation.now.time(since: trouble.last)
             guard age <= Self.newsAge || observation?.retrying != 0 else { return nil }
             let count = counted(Int64(trouble.pattern.total), "retry", "retries")
-            let isOfCampaign = trouble.pattern.parts.contains {
-                $0.field == .campaign && $0.percent >= Self.campaignPercent
-            }
             var told = ToldFinding(
                 trouble.isDead ? .pushServiceFailing : .callsFail,
                 title: trouble.isDead ? Self.deliverNothing(trouble.services) : nil,
                 "the last \(count) for \(Self.listed(trouble.services)); not known from workers",
                 place: trouble.services, since: trouble.isDead ? trouble.pattern.first : nil, waiting: waiting)
-            if isOfCampaign { told.finding.severity = .warn }
+            if trouble.pattern.soleCampaign != nil { told.finding.severity = .warn }
             told.traits = trouble.pattern.phrases(without: trouble.services.count == 1 ? .service : nil)
             told.isSinceBound = trouble.isDead && trouble.isSinceBound
             return told
@@ -156,7 +155,7 @@ extension VerdictRules {
     /// Those of which every call fails: one finding for all that a campaign does not explain.
     private func dead(_ calls: [Calls]) -> [ToldFinding] {
         // With few users nothing is known of others; with many the workers' breaker says that it concerns all.
-        let byCampaign = Dictionary(grouping: calls) { campaign($0.service) }
+        let byCampaign = Dictionary(grouping: calls) { situation.deadPatterns[$0.service]?.soleCampaign }
         return byCampaign.sorted { ($0.key ?? "") < ($1.key ?? "") }.map { campaign, calls in
             let services = calls.map(\.service)
             let (words, since) = (words(calls, Self.undelivered(calls)), calls.compactMap(since).min())
@@ -193,15 +192,19 @@ extension VerdictRules {
         return "\(names) deliver\(services.count == 1 ? "s" : "") nothing"
     }
 
-    /// The campaign that nearly all failed calls to a push service belong to: its trouble is that campaign's.
-    private func campaign(_ service: String) -> String? {
-        situation.deadPatterns[service]?.parts.first {
-            $0.field == .campaign && $0.percent >= Self.campaignPercent
-        }?.value
+    /// Whether its calls are rejected since a moment ago, and too few results were seen to tell whose they are.
+    private func isUnread(_ one: Calls) -> Bool {
+        guard let since = one.calls.nothingSince, situation.now.time(since: since) < Self.readingTime else {
+            return false
+        }
+        return one.calls.ends.keys.contains { CallEnd(word: $0) == .answered(.rejected) }
+            && situation.deadPatterns[one.service]?.total ?? 0 < FailurePattern.leastAlone
     }
 
     private func since(_ one: Calls) -> WallTime? {
-        [one.calls.nothingSince, situation.deadPatterns[one.service]?.first].compactMap { $0 }.min()
+        let pattern = situation.deadPatterns[one.service]
+        if let pattern, pattern.soleCampaign != nil { return pattern.first }
+        return [one.calls.nothingSince, pattern?.first].compactMap { $0 }.min()
     }
 
     private func rate(_ services: [String]) -> String {

@@ -3,7 +3,7 @@ import test from 'node:test';
 import { moment, count as number } from '#console/Frame/lib/format.js';
 import { columnHint, columnsOf, contentOf, dataOf, encodingOf, expected, firstMessages, inForm, noText, question, unseenParts } from '#console/Pages/Campaigns/campaign-form.js';
 import { contentFacts } from '#console/Frame/lib/vocabulary.js';
-import { added, atWork, causes, listNotes, ofCampaign, ordered, pace, parts, replaced, reportWords, serviceRows, startAgain, startPlace, waits, waitWords } from '#console/Pages/Campaigns/campaigns.js';
+import { added, atWork, causes, limit, listNotes, ofCampaign, ordered, pace, parts, replaced, reportWords, serviceRows, startAgain, startPlace, waits, waitWords } from '#console/Pages/Campaigns/campaigns.js';
 import { missing, shown } from '#console/Pages/Campaigns/phones.js';
 import { concerning } from '#console/Pages/Campaigns/trouble.js';
 import { sent, table } from '../../Frame/table.mjs';
@@ -53,6 +53,12 @@ table('A campaign without outcomes says what it waits for', waitWords, [
   [{}, { state: 'running', waits: { for: 'trouble', sentence: 'No worker runs' } }, 'It waits: no worker runs.'],
   [{}, { state: 'running', waits: { for: 'suspended', count: 40, until: 'noon' } }, 'It goes on: 40 suspended notifications are called again by noon.'],
   [{}, { state: 'running', waits: { for: 'retries', count: 1, until: 'noon' } }, 'It waits: 1 notification retries, the next at noon.'],
+  [{}, { state: 'stopped', waits: { for: 'retries', count: 2, until: 'noon' } }, 'What is published waits: 2 notifications retry, the next at noon.'],
+  [{ trouble: { headline: 'Outage' } }, { state: 'stopped' }, 'What is published waits, as the verdict says: Outage.'],
+]);
+
+table('A campaign says above which share of failures it pauses', limit, [
+  [{}, false], [{ pauseIfFailures: null }, false], [{ pauseIfFailures: 0.99 }, ' · pauses if more than 99 % fail'], [{ pauseIfFailures: 0.0725 }, ' · pauses if more than 7.25 % fail'],
 ]);
 
 const gcm = { state: 'bad', key: 'push-service-failing gcm', headline: 'gcm delivers nothing', where: ['gcm'] };
@@ -127,7 +133,7 @@ table('Those who were not reached are counted by cause', causes, [
 table('A list of people says what it lacks, and what may change', listNotes, [
   [{ people: { omitted: [], unpublished: 0 } }, []],
   [{ people: { stillNotified: '2 of them may.', omitted: ['4 notifications were delivered without title.'], unpublished: 1 } }, ['2 of them may.', '4 notifications were delivered without title.',
-    '1 recipient was never published and is not in the list, because the audience’s file alone names them: choose it above, and make the report again.']],
+    '1 recipient was never published and is not in the lists, because the audience’s file alone names them: choose it above, and make the report again.']],
 ]);
 
 table('Lines NAME=TEXT are the data for the app', (text) => sent({ data: dataOf(text) }).data, [

@@ -101,6 +101,45 @@ struct NowModelTests {
         #expect(try told(delivering: 0, to: "gcm") == [])
     }
 
+    @Test("Rejections of one campaign are its own trouble, since its first one, while nothing else is called, too")
+    func rejectedCampaign() throws {
+        func worker(rejected: Double, at seconds: Int64) -> WorkerObservation {
+            var status = WorkerStatus()
+            status.startSeconds = 1
+            status.services = [.init(pns: "apns", notifications: [:], calls: ["rejected": rejected])]
+            return WorkerObservation(
+                address: "a:1", state: .answered(status), at: MonotonicTime(nanoseconds: seconds * 1_000_000_000))
+        }
+        for isMixed in [false, true] {
+            var model = NowModel()
+            var evidence = Evidence()
+            func reject(_ campaign: String?, at seconds: Int64) {
+                var traits = NotificationTraits()
+                (traits.services, traits.status, traits.campaign) = (["apns"], 404, campaign)
+                evidence.add(rejected: traits, at: Self.begin.advanced(by: seconds * .seconds(1)))
+            }
+            // A third one was rejected some minutes ago, and is over.
+            for _ in 0..<3_000 { reject("past", at: 3_400) }
+            for (index, count) in [0.0, 0, 1, 1, 1, 1, 1, 61, 121].enumerated() {
+                let seconds = 3_600 + Int64(index) * 2
+                if count > 1 {
+                    for number in 0..<60 { reject(isMixed && number % 10 == 0 ? nil : "bad", at: seconds) }
+                } else if index == 2 {
+                    reject("spring", at: seconds)
+                }
+                var seen = sight([worker(rejected: count, at: seconds)], at: seconds, group: .known(observation))
+                seen.evidence = evidence
+                model.look(seen)
+            }
+            let told = try #require(model.verdict?.first)
+            #expect(told.finding.severity == (isMixed ? .bad : .warn))
+            #expect(told.finding.title == (isMixed ? "" : "Campaign bad: ") + "apns delivers nothing")
+            #expect(
+                told.finding.since == Self.begin.advanced(by: (isMixed ? 3_400 : 3_614) * .seconds(1)),
+                "\(told.finding)")
+        }
+    }
+
     @Test("A verdict has the members that the frame of all pages shows, and the next step")
     func verdict() throws {
         var model = NowModel()

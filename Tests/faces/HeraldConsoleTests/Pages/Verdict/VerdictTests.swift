@@ -842,6 +842,29 @@ struct VerdictTests {
         }
     }
 
+    @Test("waits for results before it says whose calls are rejected, for some seconds at most")
+    func unreadRejections() {
+        func first(seen: Int, after seconds: Int64) -> ToldFinding {
+            let calls = ServiceCalls(ends: ["rejected": 60], nothingSince: Self.secondsAgo(seconds))
+            var situation = Self.situation(calls, retrying: 2)
+            var failing = TraitTally()
+            for _ in 0..<seen {
+                var traits = NotificationTraits()
+                (traits.services, traits.status, traits.campaign) = (["wns"], 404, "spring")
+                failing.add(traits, at: Self.secondsAgo(1))
+            }
+            situation.deadPatterns["wns"] = FailurePattern(failed: failing, delivered: TraitTally())
+            return Verdict(situation).first
+        }
+        for seen in [0, 9] {
+            #expect(first(seen: seen, after: 5).finding.severity == .good)
+            #expect(first(seen: seen, after: 6).finding.severity == .bad)
+        }
+        let told = first(seen: 10, after: 5)
+        #expect(told.finding.severity == .warn && told.finding.title == "Campaign spring: wns delivers nothing")
+        #expect(told.finding.since == Self.secondsAgo(1), "the others' calls did not fail because of it")
+    }
+
     @Test("is yellow about a campaign that was paused for rejected users, or whose outcomes fail")
     func campaigns() throws {
         func trouble(

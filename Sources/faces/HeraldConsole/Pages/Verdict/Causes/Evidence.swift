@@ -15,7 +15,8 @@ struct RetryTrouble: Sendable, Equatable {
     var isSinceBound: Bool
 }
 
-/// What was seen of notifications that were delivered and of those that fail for now: samples of the last hour, pure.
+/// What was seen of notifications that were delivered, of those that fail for now, and of those that were rejected: samples of
+/// the last hour, pure.
 struct Evidence: Sendable {
     fileprivate struct Sample: Sendable {
         var at: WallTime
@@ -23,10 +24,11 @@ struct Evidence: Sendable {
     }
 
     private static let deliveredSpan: Milliseconds = .hours(1)
-    private static let failingSpan: Milliseconds = .minutes(10)
+    static let failingSpan: Milliseconds = .minutes(10)
 
     private var delivered = Ring<Sample>(limit: 8_192)
     private var failing = Ring<Sample>(limit: 8_192)
+    private var rejected = Ring<Sample>(limit: 8_192)
     private(set) var openReplays = OpenReplays()
     /// Settings may name 64 push services.
     private static let serviceLimit = 65
@@ -44,6 +46,11 @@ struct Evidence: Sendable {
         failing.add(Sample(at: moment, traits: traits))
     }
 
+    /// Takes one of which the backend has rejected a call for good.
+    mutating func add(rejected traits: NotificationTraits, at moment: WallTime) {
+        rejected.add(Sample(at: moment, traits: traits))
+    }
+
     mutating func add(open replay: OpenReplay) { openReplays.add(replay) }
 
     func delivered(now: WallTime) -> TraitTally {
@@ -57,13 +64,13 @@ struct Evidence: Sendable {
     func retryTroubles(now: WallTime) -> [RetryTrouble] {
         var (failures, successes): ([String: Int], [String: Int]) = ([:], [:])
         var newest: [String: WallTime] = [:]
-        for sample in failing.within(Self.retriesSpan, of: now) {
+        for sample in failing.within(Self.newestSpan, of: now) {
             for service in Set(sample.traits.services) {
                 failures[service, default: 0] += 1
                 newest[service] = max(newest[service] ?? sample.at, sample.at)
             }
         }
-        for sample in delivered.within(Self.retriesSpan, of: now) {
+        for sample in delivered.within(Self.newestSpan, of: now) {
             for service in sample.traits.services { successes[service, default: 0] += 1 }
         }
         let concerned = failures.filter { service, count in
@@ -83,7 +90,7 @@ struct Evidence: Sendable {
         guard !services.isEmpty, let last else { return nil }
         var tally = TraitTally()
         let wanted = Set(services)
-        for sample in failing.within(isDead ? Self.failingSpan : Self.retriesSpan, of: now)
+        for sample in failing.within(isDead ? Self.failingSpan : Self.newestSpan, of: now)
         where !wanted.isDisjoint(with: sample.traits.services) {
             let delivered = sample.traits.services.compactMap { lastDelivered[$0] }.max()
             if !isDead || delivered.map({ $0 < sample.at }) ?? true { tally.add(sample.traits, at: sample.at) }
@@ -95,17 +102,25 @@ struct Evidence: Sendable {
         }
     }
 
-    private static let retriesSpan: Milliseconds = .minutes(1)
+    static let newestSpan: Milliseconds = .minutes(1)
     private static let leastRetries = 10
     private static let failingShare = 0.2
 
-    /// What of a push service fails, since it last delivered something.
-    func failing(_ service: String, now: WallTime) -> TraitTally {
+    /// What of a push service fails or is rejected, since it last delivered something.
+    ///
+    /// - Parameter campaign: the one whose notifications are meant; `nil` for all.
+    func undelivered(
+        _ service: String, of campaign: String? = nil, within span: Milliseconds = failingSpan, now: WallTime
+    ) -> TraitTally {
         var tally = TraitTally()
         let last = lastDelivered[service]
-        for sample in failing.within(Self.failingSpan, of: now)
-        where sample.traits.services.contains(service) && last.map({ $0 < sample.at }) ?? true {
-            tally.add(sample.traits, at: sample.at)
+        for ring in [failing, rejected] {
+            for sample in ring.within(span, of: now)
+            where sample.traits.services.contains(service) && last.map({ $0 < sample.at }) ?? true
+                && (campaign == nil || sample.traits.campaign == campaign)
+            {
+                tally.add(sample.traits, at: sample.at)
+            }
         }
         return tally
     }

@@ -97,7 +97,11 @@ final class EvidenceWatch: ClusterWatch {
             }
             return
         }
-        guard let result = message.result, result.outcome.standing == .reached else { return }
-        state.withLock { $0.add(delivered: NotificationTraits(result), at: result.completedAt) }
+        guard let result = message.result else { return }
+        if result.outcome.standing == .reached {
+            state.withLock { $0.add(delivered: NotificationTraits(result), at: result.completedAt) }
+        } else if result.reason == .rejected {
+            state.withLock { $0.add(rejected: NotificationTraits(result), at: result.completedAt) }
+        }
     }
 }

@@ -27,7 +27,9 @@ struct FailurePattern: Sendable, Equatable {
     /// Fewer deliveries are nothing to compare with.
     private static let leastDelivered = 10
     /// Without deliveries fewer failures are alike by chance.
-    private static let leastAlone = 10
+    static let leastAlone = 10
+    /// What so many of them have in common is all that is the matter.
+    private static let solePercent = 95
     /// Chance is what happens in more than one of so many cases.
     private static let leastOdds = 1_000.0
     private static let leastUserShare = 0.9
@@ -39,7 +41,9 @@ struct FailurePattern: Sendable, Equatable {
     let parts: [Part]
     /// How their users' names begin, and for how many percent of the users.
     let userStart: UserStart?
-    let first: WallTime?
+    var first: WallTime?
+    /// The campaign that nearly all of them belong to: their trouble is that campaign's.
+    private(set) var soleCampaign: String?
 
     /// `nil` when nothing failed.
     init?(failed: TraitTally, delivered: TraitTally) {
@@ -70,7 +74,13 @@ struct FailurePattern: Sendable, Equatable {
         // The status says more.
         if parts.contains(where: { $0.field == .status }) { parts.removeAll { $0.field == .reason } }
         self.parts = parts
+        soleCampaign = parts.first { $0.field == .campaign && $0.percent >= Self.solePercent }?.value
         userStart = isComparable ? Self.userStart(failed, delivered) : nil
+    }
+
+    /// Takes the word of the newest of them for whose trouble it is now, if they are enough.
+    mutating func follow(newest: FailurePattern?) {
+        if let newest, newest.total >= Self.leastAlone { soleCampaign = newest.soleCampaign }
     }
 
     /// Whether there are deliveries enough to compare with.
