@@ -13,6 +13,8 @@ final class CampaignStartScreen {
     private var isUnreachable = false
     /// Why it was paused last, safe to show.
     private var pauseCause: String?
+    /// The moment that it waits for, safe to show.
+    private var start: String?
 
     init(_ console: Console) {
         self.console = console
@@ -53,6 +55,7 @@ final class CampaignStartScreen {
     func show(_ publisher: CampaignMachine, now: Moment) {
         let progress = publisher.progress
         let waits = publisher.waiting(now: now)
+        start = if case .scheduled(_, let words)? = waits { SafeText.escaped(words) } else { nil }
         if isUnreachable, publisher.isPublishing, waits?.kind != .broker {
             isUnreachable = false
             line.remark("It goes on.")
@@ -107,6 +110,9 @@ final class CampaignStartScreen {
         if end == .complete {
             console.remark(sentence)
             return progress.undelivered == 0 && progress.open == 0 ? .done : .partlyDone
+        }
+        if end == .interrupted, let start {
+            console.remark("It is scheduled for \(start), and nobody is there to publish it then.")
         }
         // Another publisher is at the rest.
         return end.conclude(
