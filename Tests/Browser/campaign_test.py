@@ -115,6 +115,15 @@ class CampaignTest(ConsoleTest):
         self.browser.press("Upload and preview")
         self.browser.press("Read it as WINDOWS-1252")
         self.browser.wait_for_text("The file has: Größe, user.")
+        text = self.fixture.directory / "unicode.txt"
+        text.write_text("E-Mail\tuser\nx\tann\n", encoding="utf-16")
+        chosen = self.browser.the("input[type=file]", "Audience")
+        self.browser.fill("Encoding", "")
+        chosen.send_keys(str(text))
+        self.browser.wait_for_text("The file has: E-Mail, user.")
+        self.browser.fill("Message", "Hi {{E-Mail}}")
+        self.browser.press("Upload and preview")
+        self.browser.wait_for_text("CSV with tabs in UTF-16")
 
     def confirm(self, typed=None):
         """Answers the question: types the required text, and presses its first button."""
@@ -367,6 +376,7 @@ class CampaignTest(ConsoleTest):
         self.browser.press("Upload and preview")
         self.browser.wait_for_text("a start takes over from it")
         self.browser.press("Go on with it")
+        self.browser.wait_for_text("It takes over from", "dialog")
         self.confirm(typed="115")
         self.fixture.misbehave()
         self.browser.wait_for_text("finished")

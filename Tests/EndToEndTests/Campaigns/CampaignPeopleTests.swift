@@ -40,6 +40,18 @@ struct CampaignPeopleTests {
             #expect(rows.count { $0.hasSuffix(",never published,apns,,,,,") } == 20)
             #expect(list.output.contains("8 people were reached; 22 who were not are in the list."), "\(list.output)")
             #expect(list.output.contains("has 30 lines: 8 people were reached, 22 were not."), "\(list.output)")
+            let missed = try await fixture.campaign("report", "spring", "--not-delivered", "-", "--audience", audience)
+            #expect(missed.output.contains("user-1,\"Name, 1\",failed,apns,rejected,400,"), "\(missed.output)")
+            let other = URL(fileURLWithPath: try fixture.audience(30, name: "other.csv"))
+            try String(contentsOf: other, encoding: .utf8).replacing("user-", with: "other-")
+                .write(to: other, atomically: true, encoding: .utf8)
+            for list in ["--not-reached", "--not-delivered"] {
+                let refused = try await fixture.campaign("report", "spring", list, "-", "--audience", other.path)
+                #expect(
+                    refused.status == 1 && !refused.output.contains("other-1")
+                        && refused.output.contains("30 of 30 recipients of this file were never published"),
+                    "\(refused.output)")
+            }
             let left = fixture.directory.appending(path: "left.csv")
             #expect(
                 try await fixture.campaign("report", "spring", "--not-reached", left.path, "--audience", audience)

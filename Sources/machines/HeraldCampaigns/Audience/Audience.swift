@@ -31,7 +31,8 @@ package final class Audience: Sendable {
     ///   - name: what its file is called.
     ///   - directory: where a copy of what is in another encoding goes.
     package init(_ source: SpooledFile, name: String, _ form: AudienceForm, copyingInto directory: String) throws {
-        let encoding = try form.encoding ?? Self.former(form, of: source)
+        let encoding =
+            try form.encoding ?? FileKind.markedEncoding(Self.beginning(of: source)) ?? Self.former(form, of: source)
         let file = try encoding?.converted(source, into: directory) ?? source
         self.source = source
         self.encoding = encoding.flatMap { $0.isUTF8 ? nil : $0 }

@@ -20,12 +20,15 @@ enum FileKind {
         return text.dropFirst().first { !spaces.contains($0) } == UInt8(ascii: "\"")
     }
 
-    /// Whether text that begins so has two bytes for each character.
-    ///
-    /// In UTF-16 without a mark every other byte of plain text is 0.
+    /// The encoding that a byte order mark at the beginning says, other than UTF-8: Excel's “Unicode text” has one.
+    static func markedEncoding(_ beginning: some Collection<UInt8>) -> AudienceEncoding? {
+        guard beginning.starts(with: [0xFF, 0xFE]) || beginning.starts(with: [0xFE, 0xFF]) else { return nil }
+        return AudienceEncoding("UTF-16")
+    }
+
+    /// Whether text that begins so has two bytes for each character: in UTF-16 every other byte of plain text is 0.
     static func isWide(_ beginning: some Collection<UInt8>) -> Bool {
-        if beginning.starts(with: [0xFF, 0xFE]) || beginning.starts(with: [0xFE, 0xFF]) { return true }
-        return beginning.count > 3 && beginning.prefix(2).contains(0)
+        beginning.count > 3 && beginning.prefix(2).contains(0)
     }
 
     /// How many bytes of a file are looked at.

@@ -32,7 +32,7 @@ package struct UnreadableAudience: Error, Sendable, Equatable, CustomStringConve
 
     /// One that begins with these bytes, and has two or more for each character.
     init(wide beginning: [UInt8]) {
-        proof = "it is UTF-16"
+        proof = "it is UTF-16, without a byte order mark"
         guess = EncodingGuess(wide: beginning)
     }
 

@@ -114,7 +114,8 @@ final class CampaignsPart: ConsolePart {
     }
 
     private func reportPage(_ name: String) throws -> ConsoleAnswer {
-        .file(try made(name).page, type: "text/html; charset=utf-8", name: "\(name).html")
+        let made = try made(name)
+        return .file(made.page, type: "text/html; charset=utf-8", name: made.fileName(name, nil))
     }
 
     /// A list of people, after an audit record of the viewer who takes it.
@@ -127,12 +128,11 @@ final class CampaignsPart: ConsolePart {
         guard let file = made.files[list] else {
             throw Refused("this list is too large for a download; the command has no bound", status: 409)
         }
-        let now = SystemClock.wall().text
-        let ending = list == .results ? "csv" : made.audienceEnding
-        let fileName = "\(name).\(list.rawValue).\(now.prefix(10)).\(ending)"
-        try service.signed(by: request.viewer).recordReveal(name, options: [list.option: fileName], at: now)
+        let fileName = made.fileName(name, list)
+        try service.signed(by: request.viewer).recordReveal(
+            name, options: [list.option: fileName], at: SystemClock.wall().text)
         return try .file(
-            file, type: ending == "csv" ? "text/csv; charset=utf-8" : "application/jsonl", name: fileName)
+            file, type: fileName.hasSuffix("csv") ? "text/csv; charset=utf-8" : "application/jsonl", name: fileName)
     }
 
     private func made(_ name: String) throws -> ReportMaking.Made {

@@ -40,12 +40,28 @@ struct ReportMaking: Sendable {
     }
 
     struct Made: Sendable {
+        /// When its results were read: files of one day are told apart by it.
+        let at: WallTime
         let page: [UInt8]
         /// CSV, or who was not reached in the audience's form; a list that is larger than ``ListFile/limitBytes`` is missing.
         let files: [List: SpooledFile]
         let people: JSONValue
         /// The ending of the names of the lists in the audience's form.
         let audienceEnding: String
+
+        /// The name of a list, or of the page: `spring.not-reached.2026-11-21T084026Z.csv`.
+        func fileName(_ campaign: String, _ list: List?) -> String {
+            let moment = String(at.text.prefix(19)).replacing(":", with: "") + "Z"
+            return ([campaign] + [list?.rawValue, moment, ending(list)].compactMap(\.self)).joined(separator: ".")
+        }
+
+        private func ending(_ list: List?) -> String {
+            switch list {
+            case nil: "html"
+            case .results: "csv"
+            case .notReached, .notDelivered: audienceEnding
+            }
+        }
     }
 
     /// `nil` where Kafka alone tells who was not reached.
@@ -148,7 +164,7 @@ struct ReportMaking: Sendable {
                 (.notDelivered, try undelivered.finished()),
             ]
             making.made = Made(
-                page: Array(page.html.utf8),
+                at: status.now, page: Array(page.html.utf8),
                 files: Dictionary(uniqueKeysWithValues: files.compactMap { list, file in file.map { (list, $0) } }),
                 people: people(report, list, status, upload.flatMap { sum?.sentence($0.name) }),
                 audienceEnding: isCSV ? "csv" : "jsonl")

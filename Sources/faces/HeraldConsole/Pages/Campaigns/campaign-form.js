@@ -63,7 +63,7 @@ function form(name, choices, result, app, state) {
     const reason = noText(head);
     if (reason && file === edit.querySelector('#audience').files[0]) mark(edit, { field: 'audience', reason });
     const names = reason ? [] : columnsOf(decoded(head, edit.querySelector('#encoding').value.trim()));
-    replace(columns, names.map((column) => h('option', { value: column })));
+    replace(columns, names.filter((column) => !column.includes(damage)).map((column) => h('option', { value: column })));
     replace(edit.querySelector('#userColumn-hint'), columnHint(name, names));
   };
   const built = h('form', {
@@ -159,9 +159,12 @@ export function contentOf(value) {
   return Object.keys(content).length > 0 ? content : undefined;
 }
 
+// It stands for bytes that are no character in the encoding.
+const damage = '\uFFFD';
+
 /** What the field of the column with the users may hold: the names of the file's columns. */
 export function columnHint(name, columns) {
-  const known = columns.length > 0 ? ` The file has: ${columns.slice(0, 20).join(', ')}${columns.length > 20 ? ' …' : ''}.` : '';
+  const known = columns.some((column) => column.includes(damage)) ? ' The file is not UTF-8: the preview shows how it may read.' : columns.length > 0 ? ` The file has: ${columns.slice(0, 20).join(', ')}${columns.length > 20 ? ' …' : ''}.` : '';
   return `${name ? 'Empty: as at the last start.' : 'Empty: user.'}${known}`;
 }
 
@@ -173,10 +176,16 @@ async function headOf(file) {
   return new Uint8Array(await file.slice(0, headBytes).arrayBuffer().catch(() => new ArrayBuffer(0)));
 }
 
+/** The encoding of a text that begins with these bytes: UTF-16 by its mark, or by the zeros of plain text. */
+export function encodingOf([first, second]) {
+  if ((first === 0xff && second === 0xfe) || (first > 0 && second === 0)) return 'utf-16le';
+  return (first === 0xfe && second === 0xff) || (first === 0 && second > 0) ? 'utf-16be' : 'utf-8';
+}
+
 /** The text of bytes; empty in an encoding that the browser does not know. */
 function decoded(bytes, encoding) {
   try {
-    return new TextDecoder(encoding || 'utf-8').decode(bytes);
+    return new TextDecoder(encoding || encodingOf(bytes)).decode(bytes);
   } catch {
     return '';
   }
@@ -424,7 +433,8 @@ const isLater = ({ start }) => Boolean(start) && !start.late;
 /** What is asked before a start; one that notifies nobody anew is for what else the form says. */
 export function question(found, verdict) {
   const { toNotify: left, invalid, pns, isPaused, publisher } = found;
-  const resumed = isPaused ? `It is paused: this resumes it first, and what waits is sent. ${publisher ? 'It takes over from the publisher that waits. ' : ''}` : '';
+  const over = publisher ? `It takes over from ${publisher}, whose publishing ends. ` : '';
+  const resumed = `${isPaused ? 'It is paused: this resumes it first, and what waits is sent. ' : ''}${over}`;
   if (left === 0) return { title: 'Everybody is published. Go on with what the form says?', confirm: 'Go on', body: `${resumed}Nobody is notified again. A new limit of failures holds from now on.` };
   // How things are now says nothing of later.
   const trouble = isLater(found) ? null : concerning(verdict, { pns, open: left });

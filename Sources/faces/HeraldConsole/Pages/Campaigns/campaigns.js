@@ -429,13 +429,17 @@ function reportSection(name, app) {
   h('p', {}, button));
   return {
     element: h('section', { class: 'card', 'aria-labelledby': 'report' }, h('h2', { id: 'report' }, 'Report'),
-      h('p', { class: 'muted' }, 'Who was not reached and why, and files to save: a page with outcomes over time and failures by reason, and the results as CSV; without the message.'), form, result),
+      h('p', { class: 'muted' }, reportWords(app.isOperator)), form, result),
     end() {
       state.isLeft = true;
       dropAll(state);
     },
   };
 }
+
+/** What a report has for people who may take lists, and for others. */
+export const reportWords = (isOperator) => `Who was not reached and why, and ${isOperator ? 'files' : 'a file'} to save: a page with outcomes over time and failures by reason${
+  isOperator ? ', and lists of results and people as CSV' : ''}; without the message.`;
 
 /** How the audience of a report is written, as the report is asked for. */
 function written(form, upload) {
@@ -470,7 +474,7 @@ function made(answer, name, place, app) {
     type: 'button', onclick: attempt(problem, () => save(`${place}/lists/${list}`).then(() => say('The list is saved; the audit says by whom.'))),
   }, label);
   return [
-    h('p', { class: 'toolbar' }, h('a', { class: 'button', href: `${place}/page`, download: `${name}.html` }, 'Save the report'),
+    h('p', { class: 'toolbar' }, h('a', { class: 'button', href: `${place}/page`, download: '' }, 'Save the report'),
       app.isOperator && [button('not-reached', 'Save who was not reached'), button('not-delivered', 'Save what was not delivered'), button('results', 'Save all results')]), problem,
     app.isOperator && h('p', { class: 'muted' }, 'The lists are CSV and name people: who takes one is in the audit. What was not delivered has a line for each push service, of people who were reached on another one, too.',
       answer.tooLarge.length > 0 && ' A list above 1 GiB is left to the command.'),

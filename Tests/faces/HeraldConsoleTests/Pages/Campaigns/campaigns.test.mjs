@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { moment, count as number } from '#console/Frame/lib/format.js';
-import { columnHint, columnsOf, contentOf, dataOf, expected, firstMessages, inForm, noText, question, unseenParts } from '#console/Pages/Campaigns/campaign-form.js';
+import { columnHint, columnsOf, contentOf, dataOf, encodingOf, expected, firstMessages, inForm, noText, question, unseenParts } from '#console/Pages/Campaigns/campaign-form.js';
 import { contentFacts } from '#console/Frame/lib/vocabulary.js';
-import { added, atWork, causes, listNotes, ofCampaign, ordered, pace, parts, replaced, serviceRows, startAgain, startPlace, waits, waitWords } from '#console/Pages/Campaigns/campaigns.js';
+import { added, atWork, causes, listNotes, ofCampaign, ordered, pace, parts, replaced, reportWords, serviceRows, startAgain, startPlace, waits, waitWords } from '#console/Pages/Campaigns/campaigns.js';
 import { missing, shown } from '#console/Pages/Campaigns/phones.js';
 import { concerning } from '#console/Pages/Campaigns/trouble.js';
 import { sent, table } from '../../Frame/table.mjs';
@@ -109,8 +109,14 @@ table("A file's beginning names its columns", columnsOf, [
   ['a\tb\n', ['a', 'b']], ['a|b', ['a', 'b']], ['{"id":1,"name":"x"}\n', ['id', 'name']], ['{"id":', []], ['', []], ['"say ""hi""",b', ['say "hi"', 'b']],
 ]);
 
+table('The encoding of a file is known by its mark, or by the zeros of plain text', (bytes) => encodingOf(Uint8Array.from(bytes)), [
+  [[0xff, 0xfe, 0x75, 0], 'utf-16le'], [[0xfe, 0xff, 0, 0x75], 'utf-16be'], [[0x75, 0, 0x73, 0], 'utf-16le'], [[0, 0x75, 0, 0x73], 'utf-16be'],
+  [[0x75, 0x73], 'utf-8'], [[0xef, 0xbb, 0xbf, 0x75], 'utf-8'], [[], 'utf-8'],
+]);
+
 table('The column with the users is chosen among those of the file', columnHint, [
   [null, [], 'Empty: user.'], ['spring', ['a', 'b'], 'Empty: as at the last start. The file has: a, b.'],
+  [null, ['Gr\uFFFD\uFFFDe', 'user'], 'Empty: user. The file is not UTF-8: the preview shows how it may read.'],
 ]);
 
 table('Those who were not reached are counted by cause', causes, [
@@ -209,6 +215,16 @@ table('The question before a start says what the notifications would wait for', 
 
 table('The question before a start of a paused campaign says that it resumes it', (preview) => question({ pns: ['apns'], invalid: 0, isPaused: true, ...preview }).body.split(':')[0], [
   [{ toNotify: 0 }, 'It is paused'], [{ toNotify: 3 }, 'It is paused'],
+]);
+
+table('The question before a start says from whom it takes over', (preview) => question({ pns: ['apns'], invalid: 0, toNotify: 2, publisher: 'carl@web1 pid 7', ...preview }).body.split('. '), [
+  [{}, ['It takes over from carl@web1 pid 7, whose publishing ends', '2 notifications go to apns', 'Pause stops the rest at once; what is delivered is delivered.']],
+  [{ isPaused: true, toNotify: 0 }, ['It is paused: this resumes it first, and what waits is sent', 'It takes over from carl@web1 pid 7, whose publishing ends', 'Nobody is notified again', 'A new limit of failures holds from now on.']],
+]);
+
+table('The box of a report promises each what he gets', reportWords, [
+  [true, 'Who was not reached and why, and files to save: a page with outcomes over time and failures by reason, and lists of results and people as CSV; without the message.'],
+  [false, 'Who was not reached and why, and a file to save: a page with outcomes over time and failures by reason; without the message.'],
 ]);
 
 table('A replaced audience is named permanently', replaced, [
