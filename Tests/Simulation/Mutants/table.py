@@ -27,6 +27,8 @@ PUBLISHERS = (
     "publishers=2 publisherFaults=60 publisherKills=2000 isAtomic=true recipients=60 events=200 growths=3 "
     "openTransactions=300000 lostAcknowledgements=60000 refusedRecords=10000"
 )
+# The same for a campaign that is to begin later, with clocks that jump.
+SCHEDULES = f"{PUBLISHERS} hasSchedule=true"
 # The same for more recipients, with brokers that refuse more.
 REFUSED = PUBLISHERS.replace("recipients=60", "recipients=200").replace("refusedRecords=10000", "refusedRecords=30000")
 # Campaigns whose events fail, and a campaigns topic with many faults.
@@ -1544,6 +1546,42 @@ MUTANTS = [
         "published: progress.events + count,",
         "published: progress.events,",
         scenario=f"{PUBLISHERS}",
+    ),
+    # A campaign that is to begin later.
+    Mutant(
+        "a publisher publishes before its campaign begins",
+        "AudiencePublication.swift",
+        "        if let start = start(now) { return .wait(.scheduled(until: start.moment, words: start.words)) }\n",
+        "",
+        scenario=SCHEDULES,
+    ),
+    Mutant(
+        "a batch that was gathered in time is written before its campaign begins",
+        "AudiencePublication.swift",
+        "        if let start = start(now) { return .wait",
+        "        if batch.state != .gathered, let start = start(now) { return .wait",
+        scenario=SCHEDULES,
+    ),
+    Mutant(
+        "the text of a campaign is replaced, and its definition is not",
+        "AudiencePublication.swift",
+        "        opening.definition = new\n",
+        "",
+        scenario=SCHEDULES,
+    ),
+    Mutant(
+        "a scheduled campaign gets another audience beside a start that nobody has seen",
+        "AudiencePublication.swift",
+        "former?.audience == audience.mark || former?.audience == audience.comparedTo else {",
+        "former?.audience != nil else {",
+        scenario=SCHEDULES,
+    ),
+    Mutant(
+        "a publisher goes on with what another has replaced",
+        "AudiencePublication.swift",
+        "        if !isFirst, let present = campaign?.definition, present != definition {\n",
+        "        if !isFirst, campaign?.definition == nil, definition != nil {\n",
+        scenario=SCHEDULES,
     ),
     # Lost offsets.
     Mutant(

@@ -165,7 +165,10 @@ extension Simulation {
         let context = CampaignContext(
             topics: scenario.topics, readerProperties: [], writerProperties: [], controlProperties: [],
             operatorName: "operator")
-        idle.start(SimulatedCampaign.Assignment(context: context, order: order, lines: lines, isChange: isChange))
+        idle.start(
+            SimulatedCampaign.Assignment(
+                context: context, order: order, lines: lines,
+                isChange: isChange || template.message != (order.replaces?.message ?? template.message)))
     }
 
     /// The text that an operator starts with: the campaign's, or the latest of one that is still to begin.
@@ -199,7 +202,8 @@ extension Simulation {
 
     private func start(_ chance: inout Chance) -> StartTime? {
         let start = CampaignStart(at: moment.wall.advanced(by: .milliseconds(chance.between(1_000, 60_000))), offset: 0)
-        return chance.pick([.at(start), .at(start), .at(start), .atOnce, nil])
+        let isNew = known.index.campaign(Self.campaignName)?.definition == nil
+        return isNew ? .at(start) : chance.pick([.at(start), .at(start), .atOnce, nil])
     }
 
     /// Writes an operator's order for the campaign.

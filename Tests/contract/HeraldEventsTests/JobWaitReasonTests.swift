@@ -14,7 +14,7 @@ struct JobWaitReasonTests {
         .broker(cause: "timed out", since: moment, until: moment),
         .resting(until: moment), .paused(by: "bob", since: moment),
         .campaignPaused(by: "bob", since: moment, cause: "too many fail"), .pauseUnread(until: moment),
-        .rate(until: moment), .openOutcomes(.init(open: 10_000), limit: 10_000),
+        .scheduled(until: moment, words: "2026-12-24 09:00 (Europe/Berlin)"), .rate(until: moment), .openOutcomes(.init(open: 10_000), limit: 10_000),
         .rampStep(.init(number: 2, size: 50, of: .letters, .patience(moment)), .init(open: 17)),
         .lastOutcomes(.init(open: 3, retrying: 2, silence: "no outcome for 60 s"), until: moment),
         .returns(until: moment), .turn(ahead: 3, doing: "reads the audience"),

@@ -55,6 +55,7 @@ final class CampaignStartScreen {
     func show(_ publisher: CampaignMachine, now: Moment) {
         let progress = publisher.progress
         let waits = publisher.waiting(now: now)
+        let former = start
         start = if case .scheduled(_, let words)? = waits { SafeText.escaped(words) } else { nil }
         if isUnreachable, publisher.isPublishing, waits?.kind != .broker {
             isUnreachable = false
@@ -63,7 +64,9 @@ final class CampaignStartScreen {
         outcomes.note(Int64(progress.outcomes.known))
         let text = Self.text(publisher, waits, perSecond: outcomes.perSecond)
         line.show(bar(progress, besides: text) + " " + text)
-        line.note(text)
+        // It may wait for days: that is said once.
+        guard let start else { return line.note(text) }
+        if start != former { line.remark("It waits for its start, \(start). Ctrl-C leaves it without a publisher.") }
     }
 
     /// Outcomes full, what is published half, the rest light; as long as the text leaves room for it.
