@@ -1569,20 +1569,6 @@ MUTANTS = [
         "",
         scenario=SCHEDULES,
     ),
-    Mutant(
-        "a scheduled campaign gets another audience beside a start that nobody has seen",
-        "AudiencePublication.swift",
-        "former?.audience == audience.mark || former?.audience == audience.comparedTo else {",
-        "former?.audience != nil else {",
-        scenario=SCHEDULES,
-    ),
-    Mutant(
-        "a publisher goes on with what another has replaced",
-        "AudiencePublication.swift",
-        "        if !isFirst, let present = campaign?.definition, present != definition {\n",
-        "        if !isFirst, campaign?.definition == nil, definition != nil {\n",
-        scenario=SCHEDULES,
-    ),
     # Lost offsets.
     Mutant(
         "a partition whose offset was lost begins at its first record",

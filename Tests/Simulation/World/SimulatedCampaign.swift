@@ -309,7 +309,7 @@ final class SimulatedCampaign: SimulatedJob {
         guard simulation.scenario.hasSchedule else { return }
         if simulation.publishing.isFinishing {
             clockError = 0
-        } else if chance[.clockStep].happens(20_000) {
+        } else if chance[.clockStep].happens(stretch.isGathering ? 300_000 : 20_000) {
             clockError = chance[.clockStep].pick([0, -60_000, -3_000, 3_000, 30_000])
             log("its clock is \(clockError) ms ahead")
         }

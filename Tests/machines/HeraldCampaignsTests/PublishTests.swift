@@ -107,8 +107,12 @@ struct CampaignOrderTests {
 
     @Test("Paused and cancelled campaigns are refused, and so is one that differs")
     func refuses() throws {
-        #expect(failure { try order().check(against: campaign(.paused), at: Self.now) }.contains("paused (the link); resume it"))
-        #expect(failure { try order().check(against: campaign(.cancelled), at: Self.now) }.contains("cancelled, which is for ever"))
+        #expect(
+            failure { try order().check(against: campaign(.paused), at: Self.now) }.contains(
+                "paused (the link); resume it"))
+        #expect(
+            failure { try order().check(against: campaign(.cancelled), at: Self.now) }.contains(
+                "cancelled, which is for ever"))
         var other = try order {
             $0.text.pushServices = ["apns"]
             $0.topic = "other"

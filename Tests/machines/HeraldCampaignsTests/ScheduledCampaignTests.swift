@@ -111,7 +111,7 @@ struct ScheduledCampaignTests {
 
     // MARK: Another start
 
-    @Test("A publisher that ended in time, or died, is started again: it waits on, or begins at once when it is late")
+    @Test("Started again after its publisher is gone, it waits on, or begins at once when it is late")
     func again() throws {
         let bench = try bench()
         bench.pass(1_000, bench.start())
@@ -172,6 +172,46 @@ struct ScheduledCampaignTests {
         #expect(bench.campaign?.definition?.message == "Hi")
     }
 
+    @Test(
+        "Of two that replace its audience at the same time, the second is refused: it has not seen the first"
+    )
+    func twoAudiences() throws {
+        let bench = try bench()
+        bench.pass(1_000, bench.start())
+        bench.order.replaces = bench.campaign?.definition
+        let publishers = [["user7"], ["user8"]].map { audience in
+            bench.audience = audience
+            return bench.start()
+        }
+        bench.pass(1_000, publishers[0])
+        bench.pass(1_000, publishers[1])
+        guard case .failed(let failure)? = publishers[1].end else {
+            Issue.record("it ends: \(String(describing: publishers[1].end))")
+            return
+        }
+        #expect(failure.description == CampaignContinuation.outdated("spring").description)
+        #expect(bench.campaign?.progress?.recipients == 1)
+    }
+
+    @Test("A publisher that begins anew does not go on with what another start has replaced meanwhile")
+    func replacedMeanwhile() throws {
+        let bench = try bench()
+        let first = bench.start()
+        bench.pass(1_000, first)
+        bench.grow(first)
+        bench.settle(first)
+        #expect(first.phase == .resting)
+        try change(bench) { $0.text.template = try ContentTemplate("Bye") }
+        bench.settle(bench.start())
+        #expect(bench.campaign?.definition?.message == "Bye")
+        bench.pass(70_000, first)
+        guard case .failed? = first.end else {
+            Issue.record("it ends: \(String(describing: first.end))")
+            return
+        }
+        #expect(bench.published.isEmpty)
+    }
+
     @Test("Once it has begun, another text or moment is refused, whatever the clock shows then")
     func begun() throws {
         let bench = try bench(5_000, startsIn: 1)
@@ -210,7 +250,8 @@ struct ScheduledCampaignTests {
     func moments(text: String, zone: String?, words: String) throws {
         let start = try #require(try time(text, zone).start)
         #expect(start.words == words)
-        #expect(start.at / 60_000 * 60_000 == RFC3339.parse(Array("2026-12-24T08:00:00Z".utf8).span.bytes)?.milliseconds)
+        #expect(
+            start.at / 60_000 * 60_000 == RFC3339.parse(Array("2026-12-24T08:00:00Z".utf8).span.bytes)?.milliseconds)
     }
 
     @Test(
@@ -218,7 +259,8 @@ struct ScheduledCampaignTests {
         arguments: [
             ("2026-12-24T09:00", nil, "at", "add --zone Europe/Berlin, or the offset: 2026-12-24T09:00+01:00"),
             ("tomorrow", nil, "at", "is no moment; write 2026-12-24T09:00+01:00"),
-            ("2026-02-30T09:00Z", nil, "at", "is no moment"), ("2026-12-24T09:00Z", "Europe/Berlin", "zone", "leave the zone out"),
+            ("2026-02-30T09:00Z", nil, "at", "is no moment"),
+            ("2026-12-24T09:00Z", "Europe/Berlin", "zone", "leave the zone out"),
             ("2026-12-24T09:00", "Europe/Berln", "zone", "is no time zone that this machine knows"),
             ("now", "Europe/Berlin", "zone", "the same moment in every zone"),
         ] as [(String, String?, String, String)])

@@ -37,7 +37,8 @@ extension JobWaitReason {
                 "pause-unread", "its own word that the campaign is paused",
                 end: "the campaigns topic says it, or that moment"),
             .init(
-                "scheduled", "the moment at which its campaign is to begin", end: "that moment, by this machine's clock",
+                "scheduled", "the moment at which its campaign is to begin",
+                end: "that moment, by this machine's clock",
                 "herald campaign start --at now"),
             .init("rate", "its rate", end: "that moment", "--rate"),
             .init(

@@ -168,7 +168,7 @@ extension JobWaitReason {
         case .pauseUnread(let until):
             "waits to read that it has had the campaign paused; it looks at its outcomes again at "
                 + RFC3339.text(until)
-        case .scheduled(_, let words): "waits for its start, \(words)"
+        case .scheduled(let until, let words): "waits for its start at \(RFC3339.text(until)), \(words)"
         case .rate(let until): "waits for its rate until \(RFC3339.text(until))"
         case .openOutcomes(let outcomes, let limit):
             "waits for outcomes: \(outcomes.open) are open, and there may be \(limit)\(outcomes.details)"

@@ -96,11 +96,14 @@ package struct CampaignContinuation: Sendable {
         _ order: CampaignOrder, _ status: CampaignStatus, _ change: AudienceChange, from former: CampaignProgress,
         to preview: AudiencePreview
     ) -> [String]? {
-        guard let definition = status.campaign.definition, (try? order.mayReplace(status.campaign, at: status.now)) == true
+        guard let definition = status.campaign.definition,
+            (try? order.mayReplace(status.campaign, at: status.now)) == true
         else { return nil }
         let start = order.replacing(definition, at: status.now).start
         let begins = start.map { "begins \($0.words)" } ?? "begins at once"
-        return (start == definition.start ? [] : ["it \(begins)" + (definition.start.map { " instead of \($0.words)" } ?? "")])
+        return
+            (start == definition.start
+            ? [] : ["it \(begins)" + (definition.start.map { " instead of \($0.words)" } ?? "")])
             + order.contentDifferences(from: definition)
             + (change == .none
                 ? []
@@ -214,7 +217,8 @@ extension CampaignContext {
     /// - Returns: `nil` when nothing was published yet, or it was ended.
     package func continuation(
         of campaign: CampaignIndex.Campaign, _ layout: Layout, _ preview: AudiencePreview,
-        marking recipients: inout RecipientSet, for order: CampaignOrder, onProgress: (Int64, Int64) -> Bool = { _, _ in true }
+        marking recipients: inout RecipientSet, for order: CampaignOrder,
+        onProgress: (Int64, Int64) -> Bool = { _, _ in true }
     ) throws -> CampaignContinuation? {
         guard let definition = campaign.definition, let progress = campaign.progress else { return nil }
         var published = PublishedEvents(forgetting: &recipients)

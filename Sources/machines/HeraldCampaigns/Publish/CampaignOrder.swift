@@ -52,7 +52,8 @@ package struct CampaignOrder: Sendable {
             content: text.template.content.isEmpty ? nil : text.template.content,
             pns: text.pushServices, topic: topic, rate: rate, ramp: ramp,
             expiresAt: expiresIn.map { (start?.start?.moment ?? now).advanced(by: $0).milliseconds },
-            start: start?.start, startedAt: now.milliseconds, startedBy: name, requestOffsets: requests, resultOffsets: results)
+            start: start?.start, startedAt: now.milliseconds, startedBy: name, requestOffsets: requests,
+            resultOffsets: results)
     }
 
     /// A definition, of which nothing is published, with what this start was asked for.

@@ -29,7 +29,9 @@ package struct CampaignPreview: Sendable {
     package var continuation: CampaignContinuation?
 
     /// - Parameter campaign: one that may go on; `nil` for a new one.
-    package init(_ order: CampaignOrder, _ audience: AudiencePreview, of campaign: CampaignIndex.Campaign?, at now: WallTime) {
+    package init(
+        _ order: CampaignOrder, _ audience: AudiencePreview, of campaign: CampaignIndex.Campaign?, at now: WallTime
+    ) {
         let isPublished = campaign?.progress?.published ?? 0 > 0
         keepsStart = order.start == nil && campaign?.isScheduled(at: now) ?? false
         start = isPublished ? nil : order.start.map(\.start) ?? campaign?.definition?.start

@@ -73,7 +73,8 @@ package enum StartTime: Equatable, Sendable {
             guard let number = zones.number(of: name) else {
                 throw Mistake(
                     part: "zone",
-                    problem: "\(SafeText.quoted(name, limit: 40)) is no time zone that this machine knows; write one such as "
+                    problem:
+                        "\(SafeText.quoted(name, limit: 40)) is no time zone that this machine knows; write one such as "
                         + "Europe/Berlin")
             }
             let moment = zones[number].moment(showing: shown)
@@ -83,7 +84,8 @@ package enum StartTime: Equatable, Sendable {
         case (nil, nil):
             throw Mistake(
                 part: "at",
-                problem: "\(text) is another moment in each zone; add --zone Europe/Berlin, or the offset: \(text)+01:00")
+                problem:
+                    "\(text) is another moment in each zone; add --zone Europe/Berlin, or the offset: \(text)+01:00")
         }
     }
 

@@ -281,7 +281,7 @@ package struct ReportPage: Sendable {
             (
                 "Started",
                 "\(OutcomePicture.time(WallTime(milliseconds: definition.startedAt))) by \(HTMLText.escaped(definition.startedBy))"
-            ),
+            )
         ]
         if let start = definition.start { facts.append(("Scheduled for", HTMLText.escaped(start.words))) }
         facts += [

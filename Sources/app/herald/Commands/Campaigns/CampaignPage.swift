@@ -160,7 +160,9 @@ struct CampaignPage {
 
     private var rateLine: String? {
         // Brokers that are silent tell no speed.
-        guard !status.isOver, status.state != .paused, status.state != .scheduled, status.meter != nil else { return nil }
+        guard !status.isOver, status.state != .paused, status.state != .scheduled, status.meter != nil else {
+            return nil
+        }
         var parts: [String] = []
         if let perSecond = status.perSecond, perSecond > 0 {
             parts.append("\(CampaignWords.rate(perSecond)) in the last \(OutcomeMeter.window) s")

@@ -139,7 +139,8 @@ struct StartForm: Codable, Sendable, Equatable {
         words += (content ?? CampaignContent()).options(isMasked: isMessageMasked)
         words += ["--pns", order.text.pushServices.joined(separator: ","), "--topic", order.topic]
         for (option, value) in [
-            ("--at", at), ("--zone", at == "now" ? nil : zone), ("--rate", rate), ("--ramp", ramp), ("--pause-if-failures", pauseIfFailures), ("--expires-in", expiresIn),
+            ("--at", at), ("--zone", at == "now" ? nil : zone), ("--rate", rate), ("--ramp", ramp),
+            ("--pause-if-failures", pauseIfFailures), ("--expires-in", expiresIn),
             ("--delimiter", delimiter), ("--user-column", userColumn), ("--encoding", encoding),
             (
                 "--max-invalid",
