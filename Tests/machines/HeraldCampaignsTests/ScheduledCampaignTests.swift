@@ -172,46 +172,6 @@ struct ScheduledCampaignTests {
         #expect(bench.campaign?.definition?.message == "Hi")
     }
 
-    @Test(
-        "Of two that replace its audience at the same time, the second is refused: it has not seen the first"
-    )
-    func twoAudiences() throws {
-        let bench = try bench()
-        bench.pass(1_000, bench.start())
-        bench.order.replaces = bench.campaign?.definition
-        let publishers = [["user7"], ["user8"]].map { audience in
-            bench.audience = audience
-            return bench.start()
-        }
-        bench.pass(1_000, publishers[0])
-        bench.pass(1_000, publishers[1])
-        guard case .failed(let failure)? = publishers[1].end else {
-            Issue.record("it ends: \(String(describing: publishers[1].end))")
-            return
-        }
-        #expect(failure.description == CampaignContinuation.outdated("spring").description)
-        #expect(bench.campaign?.progress?.recipients == 1)
-    }
-
-    @Test("A publisher that begins anew does not go on with what another start has replaced meanwhile")
-    func replacedMeanwhile() throws {
-        let bench = try bench()
-        let first = bench.start()
-        bench.pass(1_000, first)
-        bench.grow(first)
-        bench.settle(first)
-        #expect(first.phase == .resting)
-        try change(bench) { $0.text.template = try ContentTemplate("Bye") }
-        bench.settle(bench.start())
-        #expect(bench.campaign?.definition?.message == "Bye")
-        bench.pass(70_000, first)
-        guard case .failed? = first.end else {
-            Issue.record("it ends: \(String(describing: first.end))")
-            return
-        }
-        #expect(bench.published.isEmpty)
-    }
-
     @Test("Once it has begun, another text or moment is refused, whatever the clock shows then")
     func begun() throws {
         let bench = try bench(5_000, startsIn: 1)
