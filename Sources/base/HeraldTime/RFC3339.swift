@@ -38,6 +38,32 @@ public enum RFC3339 {
         return WallTime(milliseconds: dayStart + minuteOfDay * 60_000 + second * 1_000 + milliseconds)
     }
 
+    /// What a clock shows in a date-time that people have written, counted as if the clock were UTC's, and its offset in
+    /// seconds east of UTC, where it names one; `nil` unless the bytes are exactly one.
+    ///
+    /// Seconds may be left out, and a space may stand in place of the `T`: `2026-12-24 09:00`.
+    package static func clock(_ bytes: RawSpan) -> (shown: WallTime, offset: Int32?)? {
+        var reader = DigitReader()
+        guard let year = reader.number(digits: 4, in: bytes), reader.skip("-", in: bytes),
+            let month = reader.number(digits: 2, in: bytes), reader.skip("-", in: bytes),
+            let day = reader.number(digits: 2, in: bytes), reader.skip("T", or: " ", in: bytes),
+            let hour = reader.number(digits: 2, in: bytes), reader.skip(":", in: bytes),
+            let minute = reader.number(digits: 2, in: bytes),
+            (1...12).contains(month), day >= 1, day <= lastDay(ofMonth: month, year: year), hour <= 23, minute <= 59
+        else { return nil }
+        var milliseconds = days(year: year, month: month, day: day) * millisecondsPerDay + (hour * 60 + minute) * 60_000
+        if reader.skip(":", in: bytes) {
+            guard let second = reader.number(digits: 2, in: bytes), second <= 59,
+                let fraction = reader.fraction(in: bytes)
+            else { return nil }
+            milliseconds += second * 1_000 + fraction
+        }
+        let shown = WallTime(milliseconds: milliseconds)
+        if reader.offset == bytes.byteCount { return (shown, nil) }
+        guard let minutes = reader.offsetMinutes(in: bytes), reader.offset == bytes.byteCount else { return nil }
+        return (shown, Int32(minutes * 60))
+    }
+
     /// The moment in UTC with milliseconds, in the format of ``append(_:to:)``.
     package static func text(_ time: WallTime) -> String {
         var bytes: [UInt8] = []

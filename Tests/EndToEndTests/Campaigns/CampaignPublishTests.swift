@@ -423,3 +423,31 @@ struct CampaignBrokerTests {
         }
     }
 }
+
+extension CampaignPublishTests {
+    @Test("Killed before its moment and started again, it waits for that, and each user is called once")
+    func scheduled() async throws {
+        try await Fixture.run(Self.plan()) { fixture in
+            let count = 200
+            let start = SystemClock.wall().advanced(by: .seconds(20))
+            let words = fixture.startWords(
+                try fixture.audience(count), ["--at", RFC3339.text(start)])
+            _ = try await fixture.startWorker()
+            let first = try fixture.startTool(words)
+            try await fixture.wait("it waits") { first.output.contains("It waits for its start") }
+            first.kill()
+            let second = try fixture.startTool(words)
+            try await fixture.wait("it waits again") {
+                second.output.contains("It waits for its start") || SystemClock.wall() >= start
+            }
+            let status = try await fixture.campaignStatus("spring")
+            #expect(SystemClock.wall() >= start || status["state"] as? String == "scheduled", "\(status)")
+            #expect(try await second.waitForExit(within: 120) == 0, "\(second.output)")
+            try await fixture.catchUp()
+            let records = fixture.records("notifications.bulk")
+            #expect(records.count == count && Set(records.map(\.key)).count == count)
+            #expect(records.allSatisfy { $0.timestamp >= start.milliseconds })
+            #expect(fixture.isEachCalledOnce(count), "\(fixture.callCounts)")
+        }
+    }
+}

@@ -60,8 +60,7 @@ SOURCES = [
     *(f"Sources/machines/HeraldCampaigns/{name}" for name in (
         "Audience", "CampaignContext.swift", "Control", "Encoding", "Index", "Outcomes", "Publish/CampaignContinuation.swift",
         "Publish/CampaignOrder.swift", "Publish/CampaignPreview.swift", "Publish/CampaignTerms.swift",
-        "Publish/ContentReach.swift", "Records", "Status",
-        "Template",
+        "Publish/ContentReach.swift", "Records", "Status", "Template",
     )),
     *(f"Sources/machines/HeraldReplay/{name}" for name in (
         "DeadLetters/DeadLetterEntry.swift", "Foreign/ForeignHeaders.swift", "Foreign/ForeignTopic.swift",

@@ -27,6 +27,8 @@ PUBLISHERS = (
     "publishers=2 publisherFaults=60 publisherKills=2000 isAtomic=true recipients=60 events=200 growths=3 "
     "openTransactions=300000 lostAcknowledgements=60000 refusedRecords=10000"
 )
+# The same for a campaign that is to begin later, with clocks that jump.
+SCHEDULES = f"{PUBLISHERS} hasSchedule=true"
 # The same for more recipients, with brokers that refuse more.
 REFUSED = PUBLISHERS.replace("recipients=60", "recipients=200").replace("refusedRecords=10000", "refusedRecords=30000")
 # Campaigns whose events fail, and a campaigns topic with many faults.
@@ -497,12 +499,6 @@ MUTANTS = [
         "        skip(to: offset + 1)\n        next = max(next, offset + 1)",
     ),
     # Transactions: promise 2.
-    Mutant(
-        "a first one is a duplicate of what an earlier owner dealt with",
-        "DuplicateWindow.swift",
-        "        case .dealtWith, .underWay, .retrying: false\n",
-        "        case .dealtWith: true\n        case .underWay, .retrying: false\n",
-    ),
     Mutant(
         "a record is written twice",
         "Engine+Production.swift",
@@ -1581,6 +1577,28 @@ MUTANTS = [
         "published: progress.events + count,",
         "published: progress.events,",
         scenario=f"{PUBLISHERS}",
+    ),
+    # A campaign that is to begin later.
+    Mutant(
+        "a publisher publishes before its campaign begins",
+        "AudiencePublication.swift",
+        "        if let start = start(now) { return .wait(.scheduled(until: start.moment, words: start.words)) }\n",
+        "",
+        scenario=SCHEDULES,
+    ),
+    Mutant(
+        "a batch that was gathered in time is written before its campaign begins",
+        "AudiencePublication.swift",
+        "        if let start = start(now) { return .wait",
+        "        if batch.state != .gathered, let start = start(now) { return .wait",
+        scenario=SCHEDULES,
+    ),
+    Mutant(
+        "the text of a campaign is replaced, and its definition is not",
+        "AudiencePublication.swift",
+        "        opening.definition = new\n",
+        "",
+        scenario=SCHEDULES,
     ),
     # Lost offsets.
     Mutant(

@@ -12,7 +12,7 @@ extension SimulatedJob {
     func check(_ reason: JobWaitReason?) {
         guard let reason else { return misuse("it lives, and says that it has ended") }
         if reason.kind == .nextTurn { misuse("nothing is in its way, and it waits") }
-        let now = simulation.moment.wall
+        let now = now.wall
         if let until = reason.until, until < now {
             misuse("\(reason.kind.word) should have ended \(now.time(since: until).count) ms ago")
         }

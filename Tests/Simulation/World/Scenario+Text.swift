@@ -43,7 +43,7 @@ extension Scenario {
         ("replays", .count(\.replays, 0)), ("replayFaults", .count(\.replayFaults, 0)),
         ("replayKills", .count(\.replayKills, 0)), ("publishers", .count(\.publishers, 0)),
         ("recipients", .count(\.recipients, 1)), ("publisherFaults", .count(\.publisherFaults, 0)),
-        ("publisherKills", .count(\.publisherKills, 0)),
+        ("publisherKills", .count(\.publisherKills, 0)), ("hasSchedule", .flag(\.hasSchedule)),
         // Brokers.
         ("growths", .count(\.growths, 0)), ("outages", .count(\.outages, 0)),
         ("coordinatorLoads", .count(\.coordinatorLoads, 0)),

@@ -56,6 +56,8 @@ package struct Scenario: Sendable {
     package var publisherFaults = 12
     /// The share of a publisher's actions before which it is killed.
     package var publisherKills = 5_000
+    /// Whether the campaign is to begin later: operators replace it until then, and publishers' clocks jump.
+    package var hasSchedule = false
 
     // Faults of brokers.
     /// The number of times that every topic gets one more partition.

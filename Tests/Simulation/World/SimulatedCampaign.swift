@@ -15,6 +15,10 @@ final class SimulatedCampaign: SimulatedJob {
         var order: CampaignOrder
         /// The user of each line of the audience; `nil` for a line that is no recipient.
         var lines: [Int?]
+        /// Whether its operator wants another moment, text or audience than the campaign has.
+        var isChange = false
+
+        var message: String { order.text.template.message }
     }
 
     /// The state from one claim to the next.
@@ -58,6 +62,10 @@ final class SimulatedCampaign: SimulatedJob {
     var client = TransactionClient()
     var produced: Set<ProductionID> = []
     var run = JobRun()
+    /// How far its wall clock is ahead of the true time (milliseconds).
+    private var clockError: Int64 = 0
+    /// Whether it has offered events in this life.
+    private var hasOffered = false
     /// The mark of the audience that its own was compared with.
     private var comparedTo: String?
 
@@ -79,13 +87,20 @@ final class SimulatedCampaign: SimulatedJob {
     }
 
     var process: Process { Process(.publisher, index, life: life) }
+    var now: Moment {
+        let moment = simulation.moment
+        return Moment(monotonic: moment.monotonic, wall: moment.wall.advanced(by: .milliseconds(clockError)))
+    }
+
+    /// What its operator had seen of the campaign.
+    var replaces: CampaignDefinition? { assignment?.order.replaces }
 
     // MARK: Life and death
 
     /// Starts it, as an operator.
     func start(_ assignment: Assignment) {
         self.assignment = assignment
-        (form, stretch) = (nil, Stretch())
+        (form, stretch, hasOffered) = (nil, Stretch(), false)
         (toldState, stateAtStart, hasOpened) = (.running, .running, false)
         begin {
             log("is to publish to \(Set(assignment.lines).count) recipients, ramp \(assignment.order.ramp ?? [])")
@@ -93,7 +108,8 @@ final class SimulatedCampaign: SimulatedJob {
         }
     }
 
-    private var knownProgress: CampaignProgress? { simulation.known.index.campaign(Simulation.campaignName)?.progress }
+    private var known: CampaignIndex.Campaign? { simulation.known.index.campaign(Simulation.campaignName) }
+    private var knownProgress: CampaignProgress? { known?.progress }
 
     private func machine(_ assignment: Assignment) -> CampaignMachine {
         let former = knownProgress
@@ -106,6 +122,7 @@ final class SimulatedCampaign: SimulatedJob {
             mark.add(id(of: user))
             if recipients.count == former?.recipients, former?.audience == mark.text { beginsWith = mark.text }
         }
+        simulation.publishing.audiences[mark.text] = Set(users)
         let choices = Choices(seed: simulation.scenario.seed)
         return CampaignMachine(
             AudiencePublication(
@@ -142,12 +159,16 @@ final class SimulatedCampaign: SimulatedJob {
         case .failing: assignment?.order.endsWhenPausedByFailures == true ? nil : "and it is to wait"
         case .outcomeTimeout: "which no campaign has"
         case .cancelled: toldState == .cancelled ? nil : "and the campaign is not"
-        case .expired: simulation.hasExpired ? nil : "and the campaign is not"
+        case .expired: simulation.hasExpired(at: now.wall) ? nil : "and the campaign is not"
         case .takenOver:
             simulation.cluster.rivalled.contains(Process(.publisher, 0).member) ? nil : "and nobody has its name"
         // A publisher that stood still while others published may miss their records, and cannot write.
         case .failed(let failure) where failure.isOfAnotherStart:
-            comparedTo == knownProgress?.audience ? "and it was compared to the audience of that" : nil
+            comparedTo == knownProgress?.audience && (replaces == known?.definition || !simulation.scenario.hasSchedule)
+                ? "and it was compared to the audience of that" : nil
+        // The campaign has begun, or another operator has changed it, before this one had its name.
+        case .failed(let failure) where failure.isOfAnotherCampaign && simulation.scenario.hasSchedule:
+            assignment?.isChange == false && replaces == known?.definition ? failure.description : nil
         case .failed(let failure):
             stateAtStart == .running && hasName && !(simulation.publishing.isCut && failure.isOfDeletion)
                 ? failure.description : nil
@@ -244,6 +265,12 @@ final class SimulatedCampaign: SimulatedJob {
         let controls = records.count { $0.key?.elementsEqual(CampaignControl.key(of: Simulation.campaignName)) == true }
         if controls > 0 { simulation.publisherDecides() }
         guard events > 0 else { return }
+        if simulation.publishing.published.isEmpty, !hasOffered, let start = simulation.publishing.definition?.start,
+            now.wall < start.moment
+        {
+            misuse("it publishes \(start.moment.time(since: now.wall).count) ms before its campaign begins")
+        }
+        hasOffered = true
         if toldState != .running { misuse("the campaign is \(toldState), and it publishes \(events) recipients") }
         guard let progress = simulation.progress(in: records) else { return misuse("it publishes without progress") }
         let objection = steps.offers(events, after: progress.published - events, now: simulation.now)
@@ -258,6 +285,7 @@ final class SimulatedCampaign: SimulatedJob {
 
     func deliver(to machine: inout CampaignMachine) {
         run.isBusy = false
+        stepClock()
         checkCancellation(machine)
         if run.isStopping { machine.stop(now: now) }
         for report in run.takeReports() { machine.receive(report, now: now) }
@@ -274,6 +302,17 @@ final class SimulatedCampaign: SimulatedJob {
         guard simulation.now >= stretch.nextPartitions, simulation.cluster.awayUntil <= simulation.now else { return }
         stretch.nextPartitions = simulation.now + Self.partitionsInterval
         if stretch.partitions < simulation.cluster.partitions { machine.grown(now: now) }
+    }
+
+    /// Its wall clock jumps, as long as there are faults.
+    private func stepClock() {
+        guard simulation.scenario.hasSchedule else { return }
+        if simulation.publishing.isFinishing {
+            clockError = 0
+        } else if chance[.clockStep].happens(stretch.isGathering ? 300_000 : 20_000) {
+            clockError = chance[.clockStep].pick([0, -60_000, -3_000, 3_000, 30_000])
+            log("its clock is \(clockError) ms ahead")
+        }
     }
 
     /// After it has read that the campaign is cancelled, only a transaction under way delays its end.
@@ -406,9 +445,10 @@ final class SimulatedCampaign: SimulatedJob {
                 continue
             }
             let key = Self.key(of: user)
+            let message = assignment?.message ?? ""
             var event: [UInt8] = []
             form?.append(
-                id(of: user), user: key.span.bytes, message: Simulation.campaignText.utf8.span.bytes, to: &event)
+                id(of: user), user: key.span.bytes, message: message.utf8.span.bytes, to: &event)
             machine.take(id(of: user), user: key, event: event)
         }
     }
@@ -417,6 +457,11 @@ final class SimulatedCampaign: SimulatedJob {
 extension ToolFailure {
     /// Some of the published events cannot be found any more.
     fileprivate var isOfDeletion: Bool { description.contains("does not hold any more") }
+    /// It begins with something that differs.
+    fileprivate var isOfAnotherCampaign: Bool {
+        description.hasPrefix("there is a campaign \(Simulation.campaignName) already")
+            || description.hasPrefix("campaign \(Simulation.campaignName) is not continued")
+    }
     fileprivate var isOfAnotherStart: Bool {
         description == CampaignContinuation.outdated(Simulation.campaignName).description
     }

@@ -97,6 +97,8 @@ protocol SimulatedJob: TransactionalProcess, JobIO {
     /// The interval of its looks for input (milliseconds).
     static var turn: Int64 { get }
 
+    /// The present moment by its clocks.
+    var now: Moment { get }
     var run: JobRun { get set }
     var driver: JobDriver<Self>? { get set }
 

@@ -6,18 +6,22 @@ extension Simulation {
     func checkPublishing(of transaction: Transaction) {
         var events = 0
         var progress: CampaignProgress?
-        let publisher = publishers.first { $0.isRunning && $0.client.epoch == transaction.epoch }?.process
+        let job = publishers.first { $0.isRunning && $0.client.epoch == transaction.epoch }
+        let publisher = job?.process
+        var names: [RecordName] = []
         for name in transaction.jobRecords {
             guard let record = cluster.record(name) else { continue }
             let topic = cluster.topics[name.place.topic]
             if scenario.topics.requests.contains(topic) {
                 events += 1
+                names.append(name)
                 adopt(name, record)
             } else if topic == scenario.topics.campaigns {
                 var index = CampaignIndex()
                 index.add(key: record.key, value: record.value, place: "")
                 let campaign = index.campaign(Self.campaignName)
                 progress = campaign?.progress ?? progress
+                if let definition = campaign?.definition { note(definition, by: job) }
                 if let control = campaign?.control { note(control, at: name, by: publisher) }
             }
         }
@@ -25,8 +29,37 @@ extension Simulation {
             checkers.fail("\(publisher) ends a pause that somebody wrote, and publishes")
         }
         guard let progress else { return checkers.fail("a publisher commits \(events) events and no progress") }
+        checkAudience(names, progress)
         if progress.published != publishing.published.count {
             checkers.fail("progress says \(progress.published), and \(publishing.published.count) are published")
+        }
+    }
+
+    /// Only what is to begin later is replaced, before anybody is published, and only by one whose operator has seen it.
+    private func note(_ definition: CampaignDefinition, by publisher: SimulatedCampaign?) {
+        if let former = publishing.definition, former != definition {
+            if !publishing.published.isEmpty {
+                checkers.fail("the campaign is replaced, and \(publishing.published.count) are published")
+            }
+            if let publisher, publisher.replaces != former {
+                checkers.fail("\(publisher.process) replaces a campaign that its operator has not seen")
+            }
+        }
+        publishing.definition = definition
+    }
+
+    /// Whoever is published is in the audience that the campaign has, and gets its text.
+    private func checkAudience(_ names: [RecordName], _ progress: CampaignProgress) {
+        let audience = progress.audience.flatMap { publishing.audiences[$0] } ?? []
+        for name in names {
+            guard let record = cluster.record(name) else { continue }
+            if !audience.contains(record.user) {
+                checkers.fail("user \(record.user) is published, and not in the campaign's audience")
+            }
+            let text = String(decoding: record.value ?? [], as: UTF8.self)
+            if let message = publishing.definition?.message, !text.contains("\"\(message)\"") {
+                checkers.fail("user \(record.user) gets another text than the campaign has")
+            }
         }
     }
 

@@ -10,8 +10,14 @@ import HeraldTools
 
 /// The operators' view of the published campaign.
 struct PublishingWorld {
-    /// The present number of recipients.
+    /// The first user of the audience, and the one behind its last.
+    var first = 0
     var recipients = 0
+    /// The users of each audience, by its mark.
+    var audiences: [String: Set<Int>] = [:]
+    /// The campaign's definition, as it was committed last, and the number of its texts.
+    var definition: CampaignDefinition?
+    var texts = 0
     /// The users with visible events.
     var published: Set<Int> = []
     /// The last control record of the campaign.
@@ -112,9 +118,9 @@ extension Simulation {
         return count
     }
 
-    var hasExpired: Bool {
+    func hasExpired(at now: WallTime) -> Bool {
         guard let expiry = known.index.campaign(Self.campaignName)?.definition?.expiresAt else { return false }
-        return expiry <= now
+        return expiry <= now.milliseconds
     }
 
     // MARK: Operators, and faults of publishers
@@ -126,7 +132,8 @@ extension Simulation {
         followCampaigns()
         let choices = Choices(seed: scenario.seed)
         var chance = Chance(seed: self[Self.operators][.jobStart].bits())
-        guard let template = try? ContentTemplate(Self.campaignText) else { return }
+        let isChange = changeScheduled(&chance)
+        guard let template = try? ContentTemplate(message) else { return }
         var order = CampaignOrder(
             text: CampaignText(
                 name: Self.campaignName, template: template,
@@ -142,13 +149,15 @@ extension Simulation {
             order.pauseIfFailures = chance.pick([nil, 0.05, 0.3])
             order.endsWhenPausedByFailures = chance.below(4) == 0
         }
+        order.replaces = known.index.campaign(Self.campaignName)?.definition
+        if isChange { order.start = start(&chance) }
         // People are added at the end: not beside a publisher that does not know them.
         if isAlone, !publishing.isFinishing, chance.below(4) == 0 { publishing.recipients += 1 + chance.below(5) }
         // Another campaign's transaction is open before a new one's first record.
         if known.index.campaign(Self.campaignName) == nil, chance.below(3) == 0 {
             openBeside(place(ofControl: Array(CampaignDefinition.key(of: Self.campaignName).utf8)))
         }
-        var lines: [Int?] = Array(0..<publishing.recipients)
+        var lines: [Int?] = Array(publishing.first..<publishing.recipients)
         for _ in 0..<chance.below(4) {
             let line = chance.below(lines.count + 1)
             lines.insert(chance.below(2) == 0 ? nil : lines.first ?? nil, at: max(1, line))
@@ -156,7 +165,45 @@ extension Simulation {
         let context = CampaignContext(
             topics: scenario.topics, readerProperties: [], writerProperties: [], controlProperties: [],
             operatorName: "operator")
-        idle.start(SimulatedCampaign.Assignment(context: context, order: order, lines: lines))
+        idle.start(
+            SimulatedCampaign.Assignment(
+                context: context, order: order, lines: lines,
+                isChange: isChange || template.message != (order.replaces?.message ?? template.message)))
+    }
+
+    /// The text that an operator starts with: the campaign's, or the latest of one that is still to begin.
+    private var message: String {
+        guard scenario.hasSchedule else { return Self.campaignText }
+        let campaign = known.index.campaign(Self.campaignName)
+        if let definition = campaign?.definition, campaign?.isScheduled(at: moment.wall) == false {
+            return definition.message
+        }
+        return publishing.texts > 0 ? "\(Self.campaignText) \(publishing.texts)" : Self.campaignText
+    }
+
+    /// An operator may want another moment, text and audience, as long as the campaign has not begun; whether that is so.
+    private func changeScheduled(_ chance: inout Chance) -> Bool {
+        guard scenario.hasSchedule else { return false }
+        let campaign = known.index.campaign(Self.campaignName)
+        if let mark = campaign?.progress?.audience, let users = publishing.audiences[mark] {
+            // What was wanted may have come too late.
+            publishing.first = users.min() ?? 0
+            publishing.recipients = max(publishing.recipients, (users.max() ?? 0) + 1)
+        }
+        guard let campaign, campaign.definition != nil else { return !publishing.isFinishing }
+        guard campaign.isScheduled(at: moment.wall), !publishing.isFinishing, chance.below(3) > 0 else { return false }
+        if chance.below(2) == 0 { publishing.texts += 1 }
+        if chance.below(2) == 0 {
+            publishing.first = min(publishing.recipients - 1, publishing.first + chance.below(3))
+            publishing.recipients += chance.below(3)
+        }
+        return true
+    }
+
+    private func start(_ chance: inout Chance) -> StartTime? {
+        let start = CampaignStart(at: moment.wall.advanced(by: .milliseconds(chance.between(1_000, 60_000))), offset: 0)
+        let isNew = known.index.campaign(Self.campaignName)?.definition == nil
+        return isNew ? .at(start) : chance.pick([.at(start), .at(start), .atOnce, nil])
     }
 
     /// Writes an operator's order for the campaign.

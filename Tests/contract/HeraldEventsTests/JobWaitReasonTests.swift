@@ -14,7 +14,8 @@ struct JobWaitReasonTests {
         .broker(cause: "timed out", since: moment, until: moment),
         .resting(until: moment), .paused(by: "bob", since: moment),
         .campaignPaused(by: "bob", since: moment, cause: "too many fail"), .pauseUnread(until: moment),
-        .rate(until: moment), .openOutcomes(.init(open: 10_000), limit: 10_000),
+        .scheduled(until: moment, words: "2026-12-24 09:00 (Europe/Berlin)"), .rate(until: moment),
+        .openOutcomes(.init(open: 10_000), limit: 10_000),
         .rampStep(.init(number: 2, size: 50, of: .letters, .patience(moment)), .init(open: 17)),
         .lastOutcomes(.init(open: 3, retrying: 2, silence: "no outcome for 60 s"), until: moment),
         .returns(until: moment), .turn(ahead: 3, doing: "reads the audience"),
@@ -37,7 +38,7 @@ struct JobWaitReasonTests {
     @Test("A step gives the number of outcomes it waits for, of its letters or recipients, and the next step")
     func step() {
         #expect(
-            Self.all[12].phrase
+            Self.all[13].phrase
                 == "waits for 17 outcomes of step 2 of the ramp (50 dead letters): after \(RFC3339.text(Self.moment)) those "
                 + "that are open count as failed")
         let one = JobWaitReason.rampStep(

@@ -94,7 +94,7 @@ struct PreviewRefusalTests {
         defer { file.remove() }
         var order = CampaignOrder(text: try AudienceFile.text(message), topic: "bulk")
         if let maxInvalid { order.maxInvalid = maxInvalid }
-        return CampaignPreview(order, try file.preview(message), of: nil)
+        return CampaignPreview(order, try file.preview(message), of: nil, at: WallTime(milliseconds: Samples.start))
     }
 
     @Test("Of a campaign that goes on all stays that no option changes, its limit of failures too")
@@ -102,10 +102,12 @@ struct PreviewRefusalTests {
         let file = try AudienceFile("user\nann")
         defer { file.remove() }
         var order = CampaignOrder(text: try AudienceFile.text("Hi"), topic: "bulk")
-        let preview = CampaignPreview(order, try file.preview("Hi"), of: Samples.campaign())
+        let preview = CampaignPreview(
+            order, try file.preview("Hi"), of: Samples.campaign(), at: WallTime(milliseconds: Samples.start))
         #expect(preview.kept == ["--pause-if-failures 5%"] && preview.pauseIfFailures == 0.05)
         order.pauseIfFailures = 0.1
-        let changed = CampaignPreview(order, try file.preview("Hi"), of: Samples.campaign())
+        let changed = CampaignPreview(
+            order, try file.preview("Hi"), of: Samples.campaign(), at: WallTime(milliseconds: Samples.start))
         #expect(changed.kept.isEmpty && changed.pauseIfFailures == 0.1)
     }
 
@@ -120,7 +122,8 @@ struct PreviewRefusalTests {
         campaign.progress?.rate = 16
         campaign.progress?.ramp = [2, 20]
         campaign.control?.pauseIfFailures = 0.9
-        let preview = CampaignPreview(order, try file.preview("Hi"), of: campaign)
+        let preview = CampaignPreview(
+            order, try file.preview("Hi"), of: campaign, at: WallTime(milliseconds: Samples.start))
         #expect(preview.kept == ["--rate 16/s", "--ramp 2,20", "--pause-if-failures 90%"])
         #expect(preview.rate == 16 && preview.ramp == [2, 20] && preview.pauseIfFailures == 0.9)
     }
@@ -132,10 +135,12 @@ struct PreviewRefusalTests {
         let order = CampaignOrder(text: try AudienceFile.text("Hi"), topic: "bulk")
         var campaign = Samples.campaign()
         campaign.definition?.ramp = [1, 10]
-        let first = CampaignPreview(order, try file.preview("Hi"), of: campaign)
+        let first = CampaignPreview(
+            order, try file.preview("Hi"), of: campaign, at: WallTime(milliseconds: Samples.start))
         #expect(first.ramp == [1, 10] && first.kept.contains("--ramp 1,10"))
         campaign.progress?.ramp = []
-        let later = CampaignPreview(order, try file.preview("Hi"), of: campaign)
+        let later = CampaignPreview(
+            order, try file.preview("Hi"), of: campaign, at: WallTime(milliseconds: Samples.start))
         #expect(later.ramp.isEmpty && !later.kept.contains { $0.hasPrefix("--ramp") })
     }
 
@@ -148,7 +153,7 @@ struct PreviewRefusalTests {
         var order = CampaignOrder(text: try AudienceFile.text("Hi", content), topic: "bulk")
         func found(_ reach: ContentReach) throws -> CampaignPreview {
             order.reach = reach
-            return CampaignPreview(order, try file.preview("Hi"), of: nil)
+            return CampaignPreview(order, try file.preview("Hi"), of: nil, at: WallTime(milliseconds: Samples.start))
         }
         let text = try found(ContentReach([:]))
         #expect(
@@ -191,7 +196,8 @@ struct PreviewRefusalTests {
             defer { file.remove() }
             var order = CampaignOrder(text: try AudienceFile.text("Hi"), topic: "bulk")
             (order.rate, order.expiresIn) = (rate, expiresIn)
-            return CampaignPreview(order, try file.preview("Hi"), of: nil).warnings
+            return CampaignPreview(order, try file.preview("Hi"), of: nil, at: WallTime(milliseconds: Samples.start))
+                .warnings
         }
         let late = try warnings(2, .seconds(20))
         #expect(
@@ -208,7 +214,9 @@ struct PreviewRefusalTests {
         let file = try AudienceFile(text)
         defer { file.remove() }
         let order = CampaignOrder(text: try AudienceFile.text("Hi {{name}}"), topic: "bulk")
-        let warnings = CampaignPreview(order, try file.preview("Hi {{name}}"), of: nil).warnings
+        let warnings = CampaignPreview(
+            order, try file.preview("Hi {{name}}"), of: nil, at: WallTime(milliseconds: Samples.start)
+        ).warnings
         #expect(
             warnings == [
                 "3 recipients have what a database or spreadsheet writes for nothing in \"name\", the first in line 2: "

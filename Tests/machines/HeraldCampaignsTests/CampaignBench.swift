@@ -54,6 +54,8 @@ final class CampaignBench {
     var audience: [String]
     var context: CampaignContext
     var now = MonotonicTime(nanoseconds: 0)
+    /// How far the wall clock is ahead.
+    var clockError: Milliseconds = .zero
 
     // The durable state.
     private(set) var published: [String] = []
@@ -91,7 +93,8 @@ final class CampaignBench {
     }
 
     var moment: Moment {
-        Moment(monotonic: now, wall: Self.wall.advanced(by: .milliseconds(now.nanoseconds / 1_000_000)))
+        Moment(
+            monotonic: now, wall: Self.wall.advanced(by: .milliseconds(now.nanoseconds / 1_000_000) + clockError))
     }
 
     func id(_ user: String) -> RecipientID {

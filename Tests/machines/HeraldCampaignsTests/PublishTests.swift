@@ -51,6 +51,8 @@ struct FailureLimitTests {
 
 @Suite("The options of a campaign's start")
 struct CampaignOrderTests {
+    private static let now = WallTime(milliseconds: Samples.start)
+
     private func order(_ change: (inout CampaignOrder) throws -> Void = { _ in }) throws -> CampaignOrder {
         var order = CampaignOrder(
             text: CampaignText(
@@ -72,13 +74,13 @@ struct CampaignOrderTests {
 
     @Test("A new campaign can be started, and a running one continued at another pace")
     func agrees() throws {
-        try order().check(against: nil)
-        try order().check(against: campaign())
+        try order().check(against: nil, at: Self.now)
+        try order().check(against: campaign(), at: Self.now)
         try order {
             $0.rate = 5
             $0.ramp = [1]
             $0.pauseIfFailures = 0.5
-        }.check(against: campaign())
+        }.check(against: campaign(), at: Self.now)
     }
 
     @Test(
@@ -105,15 +107,19 @@ struct CampaignOrderTests {
 
     @Test("Paused and cancelled campaigns are refused, and so is one that differs")
     func refuses() throws {
-        #expect(failure { try order().check(against: campaign(.paused)) }.contains("paused (the link); resume it"))
-        #expect(failure { try order().check(against: campaign(.cancelled)) }.contains("cancelled, which is for ever"))
+        #expect(
+            failure { try order().check(against: campaign(.paused), at: Self.now) }.contains(
+                "paused (the link); resume it"))
+        #expect(
+            failure { try order().check(against: campaign(.cancelled), at: Self.now) }.contains(
+                "cancelled, which is for ever"))
         var other = try order {
             $0.text.pushServices = ["apns"]
             $0.topic = "other"
             $0.expiresIn = .milliseconds(1)
         }
         other.text.template = try ContentTemplate("Bye")
-        let words = failure { try other.check(against: campaign()) }
+        let words = failure { try other.check(against: campaign(), at: Self.now) }
         #expect(words.contains("its message is another, its push services are gcm,apns, its topic is bulk"))
         #expect(words.contains("its events do not expire"))
     }
@@ -129,9 +135,9 @@ struct CampaignOrderTests {
         other.title = "Autumn"
         other.badge = 1
         let differing = try order { $0.text.template = try ContentTemplate("Hi", other) }
-        let words = failure { try differing.check(against: former) }
+        let words = failure { try differing.check(against: former, at: Self.now) }
         #expect(words.contains("and its title is another, it has no badge: continue"), "\(words)")
-        try order { $0.text.template = try ContentTemplate("Hi", content) }.check(against: former)
+        try order { $0.text.template = try ContentTemplate("Hi", content) }.check(against: former, at: Self.now)
         let start = try order { $0.text.template = try ContentTemplate("Hi", content) }.newDefinition(
             at: WallTime(milliseconds: 0), by: "ann", requests: [:], results: [:])
         #expect(start.content == content)

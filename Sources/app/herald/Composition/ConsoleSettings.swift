@@ -28,6 +28,7 @@ extension Settings {
             situation: { situation(now: $0, configuration: configuration) })
         if preferences.enabled { context.starts.classes = topics.classes }
         (context.zones, context.defaultZone) = ((try? ZoneFolder.read()) ?? TimeZones(), preferences.defaultZone)
+        context.starts.zones = context.zones
         return context
     }
 

@@ -39,6 +39,16 @@ public struct ZoneRules: Equatable, Sendable {
         return RFC3339.floorDivide(second + Int64(offset(atSecond: second)), by: 86_400)
     }
 
+    /// The moment at which a clock of the zone shows this, which is counted as if the clock were UTC's.
+    ///
+    /// What comes twice, and what is left out, are read as by ``moment(day:minute:)``.
+    public func moment(showing local: WallTime) -> WallTime {
+        let minute = RFC3339.floorDivide(local.milliseconds, by: 60_000)
+        let day = RFC3339.floorDivide(minute, by: 1_440)
+        return moment(day: day, minute: Int(minute - day * 1_440))
+            .advanced(by: .milliseconds(local.milliseconds - minute * 60_000))
+    }
+
     /// The moment of a local date and time.
     ///
     /// One that comes twice is the first of both; one that is left out is as far behind the change as it would be behind

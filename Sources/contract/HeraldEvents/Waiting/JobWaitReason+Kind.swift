@@ -2,7 +2,7 @@ extension JobWaitReason {
     /// A kind of reason, by its place among all.
     public enum Kind: Int, WaitKind {
         case nextTurn, reading, otherJob, claiming, transaction, broker, resting, paused, campaignPaused, pauseUnread
-        case rate, openOutcomes, rampStep, lastOutcomes, returns, turn
+        case scheduled, rate, openOutcomes, rampStep, lastOutcomes, returns, turn
 
         /// Whether the job is at its own work: how fast it goes says more than what it waits for at the moment.
         public var isAtWork: Bool { [.nextTurn, .reading, .transaction, .rate].contains(self) }
@@ -36,6 +36,10 @@ extension JobWaitReason {
             .init(
                 "pause-unread", "its own word that the campaign is paused",
                 end: "the campaigns topic says it, or that moment"),
+            .init(
+                "scheduled", "the moment at which its campaign is to begin",
+                end: "that moment, by this machine's clock",
+                "herald campaign start --at now"),
             .init("rate", "its rate", end: "that moment", "--rate"),
             .init(
                 "open-outcomes", "outcomes: as many are open as there may be", end: "outcomes that workers record",

@@ -24,6 +24,8 @@ public enum JobWaitReason: WaitWords {
     case campaignPaused(by: String, since: WallTime, cause: String?)
     /// It has had the campaign paused, because too many have failed, and waits to read that.
     case pauseUnread(until: WallTime)
+    /// The campaign is to begin at this moment, in the words of its operator.
+    case scheduled(until: WallTime, words: String)
     /// Its rate lets the next ones go at this moment.
     case rate(until: WallTime)
     /// As many outcomes are open as may be.
@@ -134,6 +136,7 @@ extension JobWaitReason {
         case .paused(_, let since): (.paused, since, nil)
         case .campaignPaused(_, let since, _): (.campaignPaused, since, nil)
         case .pauseUnread(let until): (.pauseUnread, nil, until)
+        case .scheduled(let until, _): (.scheduled, nil, until)
         case .rate(let until): (.rate, nil, until)
         case .openOutcomes: (.openOutcomes, nil, nil)
         case .rampStep(let step, _): (.rampStep, nil, step.judgement.until)
@@ -165,6 +168,7 @@ extension JobWaitReason {
         case .pauseUnread(let until):
             "waits to read that it has had the campaign paused; it looks at its outcomes again at "
                 + RFC3339.text(until)
+        case .scheduled(let until, let words): "waits for its start at \(RFC3339.text(until)), \(words)"
         case .rate(let until): "waits for its rate until \(RFC3339.text(until))"
         case .openOutcomes(let outcomes, let limit):
             "waits for outcomes: \(outcomes.open) are open, and there may be \(limit)\(outcomes.details)"

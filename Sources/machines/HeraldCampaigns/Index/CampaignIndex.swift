@@ -1,6 +1,7 @@
 internal import FoundationEssentials
 package import HeraldEvents
 internal import HeraldText
+package import HeraldTime
 internal import HeraldTools
 
 /// What the campaigns topic says of each campaign; damaged and foreign records are noted and ignored.
@@ -15,6 +16,17 @@ package struct CampaignIndex: Sendable {
         package var control: CampaignControl?
         /// What the control record was that the last one took the place of, if it was read.
         package var replaced: CampaignControl?
+
+        /// Whether it is to begin later, and nobody is published: so long another start may replace it.
+        package func isScheduled(at now: WallTime) -> Bool { start(after: now) && isUnpublished }
+
+        /// Whether its moment has come, and nobody is published.
+        package func isLate(at now: WallTime) -> Bool {
+            definition?.start != nil && !start(after: now) && isUnpublished
+        }
+
+        private func start(after now: WallTime) -> Bool { definition?.start.map { now < $0.moment } ?? false }
+        private var isUnpublished: Bool { progress?.published ?? 0 == 0 }
 
         /// What it does: a campaign without a control record runs.
         package var state: CampaignControl.State { control?.state ?? .running }
@@ -107,7 +119,7 @@ extension CampaignDefinition {
     fileprivate func isSound(for name: String) -> Bool {
         self.name == name && !pns.isEmpty && Topics.isName(topic)
             && (rate.map(RateText.range.contains) ?? true) && (ramp ?? []).allSatisfy(Ramp.sizeRange.contains)
-            && SoundNumber.isMoment(startedAt)
+            && SoundNumber.isMoment(startedAt) && (start?.isSound ?? true)
             && (expiresAt.map(SoundNumber.isMoment) ?? true) && SoundNumber.areOffsets(requestOffsets)
             && SoundNumber.areOffsets(resultOffsets)
     }

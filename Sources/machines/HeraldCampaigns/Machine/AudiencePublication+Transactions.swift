@@ -143,7 +143,8 @@ extension AudiencePublication {
     func startEntry(isNew: Bool, now: Moment) -> AuditEntry {
         var entry = audit(isNew ? "started" : "continued", now)
         entry.planned = audience.recipients
-        let options = order.auditOptions
+        var options = order.auditOptions
+        if replacesScheduled { options["replaces-scheduled"] = "yes" }
         entry.options = options.isEmpty ? nil : options
         entry.tookOverFrom = former.flatMap { $0.end == nil ? $0.by : nil }
         return entry

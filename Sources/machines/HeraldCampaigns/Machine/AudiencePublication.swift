@@ -112,6 +112,10 @@ package struct AudiencePublication: PublicationWork {
     var hasRestoredPause = false
     var published: PublishedEvents?
     var replacements: [AudienceReplacement] = []
+    /// Whether it takes the place of what is to begin later.
+    private(set) var replacesScheduled = false
+    /// What it may replace is decided once: a publisher that it has put an end to would be missed at the moment itself.
+    private(set) var learnedAt: WallTime
     /// What it is to say at its beginning.
     var opening = Words()
     /// What it writes for the campaign: a pause because too many failed, or the one that its start has overwritten.
@@ -140,6 +144,7 @@ package struct AudiencePublication: PublicationWork {
     ) {
         (self.order, self.context, self.audience, self.process) = (order, context, audience, process)
         self.recipients = recipients
+        learnedAt = WallTime(milliseconds: 0)
         progress = PublishProgress(
             recipients: audience.recipients, outcomesPerEvent: order.text.pushServices.count)
     }
@@ -160,7 +165,16 @@ package struct AudiencePublication: PublicationWork {
     }
 
     /// Begins with what was learned of the campaign; its definition, when it was begun before.
-    mutating func begin(_ campaign: CampaignIndex.Campaign?) -> CampaignDefinition? {
+    ///
+    /// - Parameter isFirst: whether it has not opened yet: what it begins with then it publishes to its end.
+    mutating func begin(
+        _ campaign: CampaignIndex.Campaign?, isFirst: Bool, _ now: Moment
+    ) throws -> CampaignDefinition? {
+        if !isFirst, let present = campaign?.definition, present != definition {
+            throw CampaignContinuation.outdated(name)
+        }
+        learnedAt = now.wall
+        replacesScheduled = try isFirst && order.mayReplace(campaign, at: now.wall)
         former = campaign?.progress
         note(campaign)
         (finishedAt, isComplete, opening, pace) = (former?.finishedAt, false, Words(), nil)
@@ -184,7 +198,11 @@ package struct AudiencePublication: PublicationWork {
     mutating func readBack(_ definition: CampaignDefinition, _ now: Moment) throws -> Int {
         guard let published else { return 0 }
         try published.check(definition, against: former, results: context.topics.results)
-        if let former { try changeAudience(of: former, published, now) }
+        if replacesScheduled {
+            try replaceScheduled(definition, published, now)
+        } else if let former {
+            try changeAudience(of: former, published, now)
+        }
         progress.events = published.count
         progress.published = published.inAudience
         let isNewLimit = order.pauseIfFailures.map { $0 != control?.pauseIfFailures } ?? false
@@ -192,6 +210,21 @@ package struct AudiencePublication: PublicationWork {
         let isReopened = control?.cause == .finished && published.inAudience < audience.recipients
         if state == .running, isNewLimit || isReopened { opening.control = startControl(now) }
         return published.count
+    }
+
+    /// Takes the place of what was to begin later: nobody was published of it, so nobody is lost by another audience.
+    private mutating func replaceScheduled(
+        _ definition: CampaignDefinition, _ published: PublishedEvents, _ now: Moment
+    ) throws {
+        guard published.count == 0, former?.audience == audience.mark || former?.audience == audience.comparedTo else {
+            throw CampaignContinuation.outdated(name)
+        }
+        guard !order.addsPeople else { throw CampaignContinuation.tooEarly(name, left: former?.recipients ?? 0) }
+        replacements = former?.replacements ?? []
+        let new = order.replacing(definition, at: now.wall)
+        guard new != definition else { return }
+        self.definition = new
+        opening.definition = new
     }
 
     /// Takes over what its audience was before; one without some of its people replaces it only when that was asked for.
@@ -235,7 +268,7 @@ package struct AudiencePublication: PublicationWork {
             order, terms, published: progress.events, limit: (opening.control ?? control)?.pauseIfFailures,
             from: progress.outcomes, mayAskWorkers: context.workerTrouble != nil)
         begunAt = begunAt ?? now.wall.milliseconds
-        if isFirst { opening.audit = startEntry(isNew: opening.definition != nil, now: now) }
+        if isFirst { opening.audit = startEntry(isNew: former == nil, now: now) }
         if isHeld { opening.control = nil }
         if let control = opening.control { (ownStart, hasRestoredPause, isStartUnread) = (control, false, true) }
     }
@@ -327,7 +360,17 @@ package struct AudiencePublication: PublicationWork {
         definition?.expiresAt.map { now.monotonic.advanced(by: .milliseconds($0 - now.wall.milliseconds)) }
     }
 
-    package func wakes(now: Moment) -> [MonotonicTime?] { [pace?.nextWake, rejudges, expiry(now)] }
+    /// When its first recipient may be published; `nil` when that is now, or somebody is: what has begun goes on, whatever
+    /// the clock shows.
+    private func start(_ now: Moment) -> CampaignStart? {
+        guard progress.events == 0, let start = definition?.start, now.wall < start.moment else { return nil }
+        return start
+    }
+
+    package func wakes(now: Moment) -> [MonotonicTime?] {
+        let start = start(now).map { now.monotonic.advanced(by: $0.moment.time(since: now.wall)) }
+        return [pace?.nextWake, rejudges, expiry(now), start]
+    }
 
     /// Looks whether outcomes come, and asks why none do.
     package mutating func questions(now: Moment) -> [Action] {
@@ -361,6 +404,7 @@ package struct AudiencePublication: PublicationWork {
             return isOver ? .end(.complete) : .wait(.lastOutcomes(openOutcomes, until: nil))
         }
         if let expiry = expiry(now), expiry <= now.monotonic { return .end(.expired) }
+        if let start = start(now) { return .wait(.scheduled(until: start.moment, words: start.words)) }
         switch batch.state {
         case .gathering, .writing: return .gathering
         case .gathered where batch.isLast && progress.published + batch.count != audience.recipients:

@@ -30,15 +30,15 @@ extension PublicationMachine<AudiencePublication> {
     /// What the campaigns topic says, now that no other publisher of the campaign can write.
     package mutating func learned(_ index: CampaignIndex, now: Moment) {
         guard case .learning = phase else { return }
-        trying(now) { try $0.learn(index) }
+        trying(now) { try $0.learn(index, now) }
     }
 
-    private mutating func learn(_ index: CampaignIndex) throws {
+    private mutating func learn(_ index: CampaignIndex, _ now: Moment) throws {
         let campaign = try work.order.campaign(in: index)
         // Later on a pause is waited out, and a cancellation is an end like others.
-        if !hasOpened { try work.order.check(against: campaign) }
+        if !hasOpened { try work.order.check(against: campaign, at: now.wall) }
         trouble = nil
-        if let definition = work.begin(campaign) {
+        if let definition = try work.begin(campaign, isFirst: !hasOpened, now) {
             phase.become(.readingBack)
             // An event may lie behind another producer's transaction, which hides it as long as that is open.
             actions.append(.readBack(definition, to: .written))
@@ -100,7 +100,7 @@ extension PublicationMachine<AudiencePublication> {
         switch phase {
         case .placing, .readingBack, .counting:
             work.note(campaign)
-            if !hasOpened { trying(now) { try $0.work.order.check(against: campaign) } }
+            if !hasOpened { trying(now) { try $0.work.order.check(against: campaign, at: $0.work.learnedAt) } }
         case .publishing:
             guard let news = work.follow(campaign) else { return }
             actions += news

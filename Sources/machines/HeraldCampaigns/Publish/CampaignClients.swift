@@ -40,7 +40,7 @@ final class CampaignClients: JobIO {
     /// How long the next record is waited for on the way to an end.
     private static let readingTime: Milliseconds = .milliseconds(20)
     private static let backlogPatience = Duration.seconds(1)
-    /// So often it looks whether topics have grown.
+    /// So often it looks whether topics have grown, or the audience has changed.
     private static let layoutInterval: Milliseconds = .minutes(1)
 
     private let context: CampaignContext
@@ -167,7 +167,7 @@ final class CampaignClients: JobIO {
             if machine.phase.hearsOrders { try followOrders(&machine) }
             if machine.phase.isFollowing { try followOutcomes(&machine) }
             try deliverRecipients(to: &machine)
-            if machine.phase.isFollowing { lookForGrowth(&machine) }
+            if machine.phase.isFollowing { try lookForChanges(&machine) }
         } catch {
             endReading()
             machine.failed(ToolFailure(saying: error), now: now)
@@ -225,8 +225,11 @@ final class CampaignClients: JobIO {
         machine.campaignSeen(campaigns?.index.campaign(order.text.name), now: now)
     }
 
-    private func lookForGrowth(_ machine: inout CampaignMachine) {
+    /// Looks for partitions that are new, and whether the audience is still the same: a publisher may wait for days, and
+    /// says at once what it would fail of then.
+    private func lookForChanges(_ machine: inout CampaignMachine) throws {
         guard nextLook <= now.monotonic else { return }
+        guard audience.isUnchanged else { throw AudiencePreview.changed }
         let former = layout
         // Brokers that do not say it now are asked again.
         nextLook = now.monotonic.advanced(by: Self.layoutInterval)

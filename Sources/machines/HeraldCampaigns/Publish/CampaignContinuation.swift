@@ -59,6 +59,8 @@ package struct CampaignContinuation: Sendable {
     package let change: AudienceChange
     /// Whether all its outcomes are known.
     package let isFinished: Bool
+    /// What a start changes of a campaign that is to begin later, in words; `nil` for others, of which it goes on.
+    package let scheduledChanges: [String]?
     /// The recipients of the audience that is given now.
     package let recipients: Int
     /// Of these, those whose events are published.
@@ -68,8 +70,9 @@ package struct CampaignContinuation: Sendable {
 
     init(
         _ status: CampaignStatus, _ progress: CampaignProgress, _ preview: AudiencePreview,
-        published: PublishedEvents, openOutside: Int, addsPeople: Bool
+        published: PublishedEvents, openOutside: Int, for order: CampaignOrder
     ) {
+        let addsPeople = order.addsPeople
         name = status.campaign.name
         let silence = (status.silence ?? .zero).duration
         publisher = status.isPublisherAlive && !status.isOver ? (progress.by, silence) : nil
@@ -82,9 +85,32 @@ package struct CampaignContinuation: Sendable {
             addsPeople: addsPeople)
         added = AudienceChange.added(to: progress, recipients: preview.recipients, published: published.inAudience)
         isFinished = status.isFinished
+        scheduledChanges = Self.scheduledChanges(order, status, change, from: progress, to: preview)
         recipients = preview.recipients
         self.published = published.inAudience
         outside = (published.outside, openOutside)
+    }
+
+    /// What another start of a campaign that is to begin later changes.
+    private static func scheduledChanges(
+        _ order: CampaignOrder, _ status: CampaignStatus, _ change: AudienceChange, from former: CampaignProgress,
+        to preview: AudiencePreview
+    ) -> [String]? {
+        guard let definition = status.campaign.definition,
+            (try? order.mayReplace(status.campaign, at: status.now)) == true
+        else { return nil }
+        let start = order.replacing(definition, at: status.now).start
+        let begins = start.map { "begins \($0.words)" } ?? "begins at once"
+        return
+            (start == definition.start
+            ? [] : ["it \(begins)" + (definition.start.map { " instead of \($0.words)" } ?? "")])
+            + order.contentDifferences(from: definition)
+            + (change == .none
+                ? []
+                : [
+                    "its audience is another, of \(CampaignWords.counted(preview.recipients, "recipient")) instead of "
+                        + CampaignWords.number(former.recipients)
+                ])
     }
 
     /// The recipients that would be notified.
@@ -97,6 +123,11 @@ package struct CampaignContinuation: Sendable {
             lines.append(
                 "its publisher \(publisher.by) reported \(CampaignWords.duration(publisher.silence / .seconds(1))) ago and may "
                     + "be at work: a start takes over from it")
+        }
+        if let scheduledChanges {
+            let changes = scheduledChanges.isEmpty ? "nothing of it changes" : scheduledChanges.joined(separator: "; ")
+            lines.append("nobody is published yet: a start replaces what was scheduled; \(changes)")
+            return lines
         }
         lines.append(
             "\(CampaignWords.counted(published, "recipient")) of this audience \(published == 1 ? "is" : "are") published, "
@@ -137,6 +168,10 @@ package struct CampaignContinuation: Sendable {
 
     /// Refuses another audience, unless the order has it replace the former one.
     package func check(_ order: CampaignOrder) throws(ToolFailure) {
+        if scheduledChanges != nil {
+            guard !order.addsPeople else { throw Self.tooEarly(name, left: formerLeft) }
+            return
+        }
         guard change == .replaced, !order.replacesAudience else { return }
         throw order.addsPeople ? Self.tooEarly(name, left: formerLeft) : Self.refusal(of: name, replacement)
     }
@@ -177,12 +212,13 @@ extension CampaignContext {
     ///
     /// - Parameters:
     ///   - recipients: those that the preview has marked.
-    ///   - addsPeople: ``CampaignOrder/addsPeople``.
+    ///   - order: what the start was asked for.
     ///   - onProgress: how many of how many records were passed; `false` ends it.
     /// - Returns: `nil` when nothing was published yet, or it was ended.
     package func continuation(
         of campaign: CampaignIndex.Campaign, _ layout: Layout, _ preview: AudiencePreview,
-        marking recipients: inout RecipientSet, addsPeople: Bool, onProgress: (Int64, Int64) -> Bool = { _, _ in true }
+        marking recipients: inout RecipientSet, for order: CampaignOrder,
+        onProgress: (Int64, Int64) -> Bool = { _, _ in true }
     ) throws -> CampaignContinuation? {
         guard let definition = campaign.definition, let progress = campaign.progress else { return nil }
         var published = PublishedEvents(forgetting: &recipients)
@@ -200,7 +236,7 @@ extension CampaignContext {
         let count = OutcomeCount(snapshot: progress.outcomes)
         let status = CampaignStatus(campaign: campaign, count: count, now: SystemClock.wall())
         return CampaignContinuation(
-            status, progress, preview, published: published, openOutside: open, addsPeople: addsPeople)
+            status, progress, preview, published: published, openOutside: open, for: order)
     }
 
     /// How many notifications of people who are published and not in the audience have no outcome; `nil` when it was

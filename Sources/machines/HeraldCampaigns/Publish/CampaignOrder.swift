@@ -12,8 +12,12 @@ package struct CampaignOrder: Sendable {
     package var ramp: [Int]?
     /// The share of failed outcomes above which it pauses itself; `nil` for what it was started with.
     package var pauseIfFailures: Double?
-    /// So many milliseconds after its first start the events expire.
+    /// So many milliseconds after its first start, or the moment at which it begins, the events expire.
     package var expiresIn: Milliseconds?
+    /// When it begins; `nil` for what the campaign was started with, or at once.
+    package var start: StartTime?
+    /// What the preview has found, if that is to begin later: the only one that this start may replace.
+    package var replaces: CampaignDefinition?
     /// The share of the audience's lines that may be invalid; it counts from 20 lines on.
     package var maxInvalid = Self.standardMaxInvalid
     /// Whether another audience than the campaign had may take its place.
@@ -47,13 +51,53 @@ package struct CampaignOrder: Sendable {
             name: text.name, message: text.template.message,
             content: text.template.content.isEmpty ? nil : text.template.content,
             pns: text.pushServices, topic: topic, rate: rate, ramp: ramp,
-            expiresAt: expiresIn.map { now.advanced(by: $0).milliseconds },
-            startedAt: now.milliseconds, startedBy: name, requestOffsets: requests, resultOffsets: results)
+            expiresAt: expiresIn.map { (start?.start?.moment ?? now).advanced(by: $0).milliseconds },
+            start: start?.start, startedAt: now.milliseconds, startedBy: name, requestOffsets: requests,
+            resultOffsets: results)
+    }
+
+    /// A definition, of which nothing is published, with what this start was asked for.
+    func replacing(_ former: CampaignDefinition, at now: WallTime) -> CampaignDefinition {
+        var definition = former
+        let content = text.template.content
+        (definition.message, definition.content) = (text.template.message, content.isEmpty ? nil : content)
+        if let start { definition.start = start.start }
+        let begin = definition.start?.moment ?? now
+        if let expiresIn {
+            definition.expiresAt = begin.advanced(by: expiresIn).milliseconds
+        } else if let start = former.start, let expiry = former.expiresAt {
+            definition.expiresAt = begin.advanced(by: .milliseconds(expiry - start.at)).milliseconds
+        }
+        return definition
+    }
+
+    /// Whether the campaign is to begin later, and this start may replace it.
+    ///
+    /// - Throws: when it is not what the preview has found.
+    func mayReplace(_ campaign: CampaignIndex.Campaign?, at now: WallTime) throws -> Bool {
+        guard let campaign, let definition = campaign.definition, campaign.isScheduled(at: now) else { return false }
+        guard definition == replaces || definition == replacing(definition, at: now) else {
+            throw CampaignContinuation.outdated(campaign.name)
+        }
+        return true
+    }
+
+    /// Refuses a moment that is over, unless it is the one that the campaign had: the same command goes on.
+    package func checkMoment(_ campaign: CampaignIndex.Campaign?, at now: WallTime) throws {
+        guard let start = start?.start, start.moment <= now, start.at != campaign?.definition?.start?.at else { return }
+        throw ToolFailure(
+            "\(start.words) was \(CampaignWords.duration(now.time(since: start.moment).inSeconds)) ago; give --at a moment to "
+                + "come, or now")
     }
 
     /// What was asked for, as the audit topic has it.
     var auditOptions: [String: String] {
         var options: [String: String] = [:]
+        switch start {
+        case .at(let start)?: options["at"] = start.moment.text
+        case .atOnce?: options["at"] = "now"
+        case nil: break
+        }
         if let rate { options["rate"] = "\(rate)/s" }
         if replacesAudience { options["replace-audience"] = "yes" }
         if addsPeople { options["add-people"] = "yes" }
@@ -85,8 +129,9 @@ package struct CampaignOrder: Sendable {
     ///
     /// - Parameters:
     ///   - campaign: what is known of it; `nil` when nothing is.
+    ///   - now: by then a campaign may have begun that was to begin later.
     ///   - mayBePaused: whether it may be paused, because it is resumed before it is published.
-    package func check(against campaign: CampaignIndex.Campaign?, mayBePaused: Bool = false) throws {
+    package func check(against campaign: CampaignIndex.Campaign?, at now: WallTime, mayBePaused: Bool = false) throws {
         guard !addsPeople || campaign?.definition != nil else {
             throw ToolFailure("there is no campaign \(text.name) that people could be added to")
         }
@@ -103,18 +148,27 @@ package struct CampaignOrder: Sendable {
         case .running, .paused: break
         }
         guard let definition = campaign.definition else { return }
-        var differences: [String] = []
-        if definition.message != text.template.message { differences.append("its message is another") }
-        differences += (definition.content ?? CampaignContent()).differences(from: text.template.content)
+        let mayReplace = try mayReplace(campaign, at: now)
+        var differences = mayReplace ? [] : contentDifferences(from: definition)
         if Set(definition.pns) != Set(text.pushServices) {
             differences.append("its push services are \(definition.pns.joined(separator: ","))")
         }
         if definition.topic != topic { differences.append("its topic is \(definition.topic)") }
-        if expiresIn != nil, definition.expiresAt == nil { differences.append("its events do not expire") }
+        if !mayReplace, expiresIn != nil, definition.expiresAt == nil { differences.append("its events do not expire") }
+        if !mayReplace, let start = start?.start, start.at != definition.start?.at {
+            differences.append(
+                definition.start.map { "its start was \($0.words), which is over" } ?? "it was not to begin later")
+        }
         guard differences.isEmpty else {
             throw ToolFailure(
                 "there is a campaign \(name) already, and \(differences.joined(separator: ", ")): "
                     + "continue it with what it was started with, or choose another name")
         }
+    }
+
+    /// What a campaign's notifications have differently, in words.
+    func contentDifferences(from definition: CampaignDefinition) -> [String] {
+        (definition.message == text.template.message ? [] : ["its message is another"])
+            + (definition.content ?? CampaignContent()).differences(from: text.template.content)
     }
 }

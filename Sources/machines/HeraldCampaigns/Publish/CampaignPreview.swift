@@ -1,6 +1,6 @@
 internal import HeraldEvents
 package import HeraldText
-internal import HeraldTime
+package import HeraldTime
 internal import HeraldTools
 
 /// What a start of a campaign comes to, in numbers and sentences: pure.
@@ -21,11 +21,21 @@ package struct CampaignPreview: Sendable {
     package let isPaused: Bool
     /// What stays as it was at the last start because no option changes it, as options: `--ramp 1,10,100`.
     package let kept: [String]
+    /// When it begins; `nil` for at once. One that is over already is that of a campaign that is late.
+    package let start: CampaignStart?
+    private let now: WallTime
+    private let keepsStart: Bool
     /// What a start of a campaign that is known comes to; `nil` for a new one, or before Kafka was asked.
     package var continuation: CampaignContinuation?
 
     /// - Parameter campaign: one that may go on; `nil` for a new one.
-    package init(_ order: CampaignOrder, _ audience: AudiencePreview, of campaign: CampaignIndex.Campaign?) {
+    package init(
+        _ order: CampaignOrder, _ audience: AudiencePreview, of campaign: CampaignIndex.Campaign?, at now: WallTime
+    ) {
+        let isPublished = campaign?.progress?.published ?? 0 > 0
+        keepsStart = order.start == nil && campaign?.isScheduled(at: now) ?? false
+        start = isPublished ? nil : order.start.map(\.start) ?? campaign?.definition?.start
+        self.now = now
         self.order = order
         self.audience = audience
         let terms = CampaignTerms(order, campaign?.definition, campaign?.progress, campaign?.control)
@@ -157,6 +167,16 @@ package struct CampaignPreview: Sendable {
         }
     }
 
+    /// When it begins, such as `starts 2026-12-24 09:00 (Europe/Berlin), in 13 h 20 min; that is 2026-12-24T08:00:00.000Z`;
+    /// `nil` for at once.
+    package var startWords: String? {
+        guard let start else { return nil }
+        let moment = CampaignWords.start(start, at: now)
+        guard start.moment > now else { return "was to start \(moment): it begins at once" }
+        return "starts \(moment); that is \(start.moment.text)"
+            + (keepsStart ? ". It keeps the moment of its last start; --at now begins at once" : "")
+    }
+
     /// How long it takes, in words.
     package var duration: String {
         guard let seconds else { return "as long as the workers need" }
@@ -208,6 +228,19 @@ package struct CampaignPreview: Sendable {
         ]
         if let eventClass = order.eventClass {
             members += [.init("class", .string(eventClass.rawValue)), .init("classMeans", .text(classWords))]
+        }
+        if let start {
+            members.append(
+                .init(
+                    "start",
+                    .present([
+                        .init("at", .string(start.moment.text)), .init("zone", .text(start.zone)),
+                        .init("words", .string(start.words)), .init("sentence", .text(startWords)),
+                        .init("late", .bool(start.moment <= now)),
+                    ])))
+        }
+        if let changes = continuation?.scheduledChanges {
+            members.append(.init("scheduledChanges", .array(changes.map { .string($0) })))
         }
         if isPaused { members.append(.init("isPaused", .bool(true))) }
         if let refusal { members.append(.init("refusal", .string(refusal))) }

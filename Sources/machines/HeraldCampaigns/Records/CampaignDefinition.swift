@@ -1,7 +1,8 @@
 /// What a campaign is, as its first start wrote it: a record of the campaigns topic with the key `<name>/definition`.
 ///
-/// It is written once, in the transaction that begins the campaign, and never changed: a publisher that continues the
-/// campaign, on any machine, sends the same message to the same push services.
+/// It is written in the transaction that begins the campaign: a publisher that continues the campaign, on any machine,
+/// sends the same message to the same push services. It is changed only before the campaign's ``start``, while nobody is
+/// published.
 package struct CampaignDefinition: Codable, Equatable, Sendable {
     /// The name, which is the events' `campaign` and part of their ids.
     package var name: String
@@ -18,6 +19,8 @@ package struct CampaignDefinition: Codable, Equatable, Sendable {
     package var ramp: [Int]?
     /// The `expiresAt` of the events, epoch milliseconds: one moment for all.
     package var expiresAt: Int64?
+    /// When its first recipient may be published; absent for at once, and in what older versions wrote.
+    package var start: CampaignStart?
     /// When it was started first, epoch milliseconds.
     package var startedAt: Int64
     /// Who started it: a user and a machine.

@@ -103,6 +103,7 @@ package struct ReportPage: Sendable {
         var text = status.state.rawValue.prefix(1).uppercased() + status.state.rawValue.dropFirst()
         text += since
         if status.state == .paused || status.state == .cancelled { text += author + reason }
+        if let start = CampaignWords.start(status) { text += "; it \(HTMLText.escaped(start))" }
         text +=
             ". \(people)</p>\n<p>As of \(OutcomePicture.time(status.now)), \(Self.number(status.count.delivered)) "
         if let total = status.total { text += "of \(Self.number(max(total, status.count.known))) " }
@@ -280,7 +281,10 @@ package struct ReportPage: Sendable {
             (
                 "Started",
                 "\(OutcomePicture.time(WallTime(milliseconds: definition.startedAt))) by \(HTMLText.escaped(definition.startedBy))"
-            ),
+            )
+        ]
+        if let start = definition.start { facts.append(("Scheduled for", HTMLText.escaped(start.words))) }
+        facts += [
             ("State", HTMLText.escaped(OutcomePicture.times(CampaignWords.standing(status)))),
             ("Push services", HTMLText.escaped(definition.pns.joined(separator: ", "))),
             ("Topic", HTMLText.escaped(definition.topic)),

@@ -18,6 +18,7 @@ extension CampaignStatus {
                 .init("pns", .array(definition.pns.map(JSONValue.string))), .init("topic", .string(definition.topic)),
                 .init("startedAt", .string(WallTime(milliseconds: definition.startedAt).text)),
                 .init("startedBy", .string(definition.startedBy)),
+                .init("start", definition.start.map { start($0) } ?? .null),
                 .init("expiresAt", .text(definition.expiresAt.map { WallTime(milliseconds: $0).text })),
             ]
         }
@@ -106,6 +107,14 @@ extension CampaignStatus {
                     + [.init("open", .integer(max(0, publishedRecipients - count.known)))]
                 return .init(name, .object(members))
             })
+    }
+
+    private func start(_ start: CampaignStart) -> JSONValue {
+        .present([
+            .init("at", .string(start.moment.text)), .init("zone", .text(start.zone)),
+            .init("words", .string(start.words)), .init("sentence", .text(CampaignWords.start(self))),
+            .init("late", .bool(campaign.isLate(at: now))),
+        ])
     }
 
     private var recalled: JSONValue {

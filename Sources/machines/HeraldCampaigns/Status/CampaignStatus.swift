@@ -33,6 +33,8 @@ package struct CampaignStatus: Sendable {
 
     /// What a campaign is called: the same word in every list, page and report.
     package enum State: String, CaseIterable, Sendable {
+        /// Its publisher waits for the moment at which it is to begin.
+        case scheduled
         case running
         /// Nobody publishes the rest: its publisher has ended, or is not heard of.
         case stopped
@@ -50,11 +52,15 @@ package struct CampaignStatus: Sendable {
         if isFinished { return .finished }
         if isExpired { return .expired }
         if campaign.state == .paused { return .paused }
-        return isWithoutPublisher ? .stopped : .running
+        if isWithoutPublisher { return .stopped }
+        return isScheduled ? .scheduled : .running
     }
 
     /// Whether recipients are left, and nobody publishes them.
     package var isWithoutPublisher: Bool { !(campaign.progress?.isComplete ?? true) && !isPublisherAlive }
+
+    /// Whether it is to begin later, and nobody is published.
+    package var isScheduled: Bool { campaign.isScheduled(at: now) }
 
     /// Whether the moment has come at which its events expire.
     private var isExpired: Bool { campaign.definition?.expiresAt.map { $0 <= now.milliseconds } ?? false }
@@ -107,7 +113,7 @@ package struct CampaignStatus: Sendable {
         switch state {
         case .finished: true
         case .cancelled, .expired: campaign.progress != nil && open == 0 && !isPublisherAlive
-        case .running, .stopped, .paused: false
+        case .scheduled, .running, .stopped, .paused: false
         }
     }
 
@@ -116,7 +122,7 @@ package struct CampaignStatus: Sendable {
         switch state {
         case .cancelled: false
         case .finished, .expired: open > 0
-        case .running, .stopped, .paused: open > 0 || unpublished > 0 || campaign.progress == nil
+        case .scheduled, .running, .stopped, .paused: open > 0 || unpublished > 0 || campaign.progress == nil
         }
     }
 
@@ -133,7 +139,7 @@ package struct CampaignStatus: Sendable {
     /// Since when it is in its state, as far as records say it.
     package var since: WallTime? {
         switch state {
-        case .running, .paused, .cancelled: campaign.control?.at
+        case .scheduled, .running, .paused, .cancelled: campaign.control?.at
         case .stopped: campaign.progress.map { WallTime(milliseconds: $0.at) }
         case .expired: campaign.definition?.expiresAt.map(WallTime.init(milliseconds:))
         // A publisher has seen the last outcome, or it is unknown when that came.
@@ -146,14 +152,20 @@ package struct CampaignStatus: Sendable {
     /// The operator who has brought it into its state, and why; `nil` when it came by itself.
     package var order: CampaignControl? {
         switch state {
-        case .running, .paused, .cancelled: campaign.control
+        case .scheduled, .running, .paused, .cancelled: campaign.control
         case .finished: campaign.control.flatMap { $0.cause == .finished ? $0 : nil }
         case .stopped, .expired: nil
         }
     }
 
     /// Why it is in its state; `nil` when that needs no reason, or nobody gave one.
-    package var reason: String? { state == .stopped ? CampaignWords.withoutPublisher(self) : order?.reason }
+    package var reason: String? {
+        switch state {
+        case .scheduled: CampaignWords.start(self)
+        case .stopped: CampaignWords.withoutPublisher(self)
+        case .running, .paused, .cancelled, .expired, .finished: order?.reason
+        }
+    }
 
     /// What its publisher waits for before the next step of the ramp.
     package var rampWait: RampWait? {

@@ -22,7 +22,7 @@ package enum CampaignWords {
         let campaign = status.campaign
         switch status.state {
         case .running, .paused, .cancelled: return state(campaign.state, campaign.control)
-        case .stopped, .finished, .expired:
+        case .scheduled, .stopped, .finished, .expired:
             return status.state.rawValue + (status.since.map { " since \($0.text)" } ?? "")
                 + (status.order.map { " by \(SafeText.escaped($0.by))" } ?? "")
                 + (status.reason.map { ": \($0)" } ?? "") + (campaign.state == .paused ? " (paused)" : "")
@@ -42,12 +42,35 @@ package enum CampaignWords {
             + (publishes ? "; its publisher goes on until it is cancelled" : "")
     }
 
+    /// When a campaign begins that nobody is published of, such as `starts 2026-12-24 09:00 (Europe/Berlin), in 13 h 20 min`;
+    /// `nil` for others.
+    package static func start(_ status: CampaignStatus) -> String? {
+        guard let start = status.campaign.definition?.start else { return nil }
+        if status.isScheduled { return "starts \(self.start(start, at: status.now))" }
+        return status.campaign.isLate(at: status.now) ? "was to start \(self.start(start, at: status.now))" : nil
+    }
+
+    /// A moment and how far it is, such as `2026-12-24 09:00 (Europe/Berlin), in 13 h 20 min`, or `…, 12 min ago`.
+    static func start(_ start: CampaignStart, at now: WallTime) -> String {
+        let span = start.moment.time(since: now)
+        let length = duration(span.length.inSeconds)
+        return "\(SafeText.escaped(start.words)), " + (span > .zero ? "in \(length)" : "\(length) ago")
+    }
+
     /// That nobody publishes the rest of a campaign, and what became of its publisher.
     package static func withoutPublisher(_ status: CampaignStatus) -> String {
         let rest = counted(max(0, status.recipientsLeft), "recipient")
         guard let progress = status.campaign.progress else { return "nobody publishes the rest" }
         let name = progress.endedBy.map { " by \(SafeText.escaped($0))" } ?? ""
         let end = progress.end.map { "has ended (\(SafeText.escaped($0))\(name))" } ?? "is not heard of since then"
+        if let start = start(status), let moment = status.campaign.definition?.start {
+            let publisher = "its publisher \(SafeText.escaped(progress.by)) \(end)"
+            return status.isScheduled
+                ? "scheduled for \(self.start(moment, at: status.now)), and nobody is there to publish it: start it again with "
+                    + "the same audience; \(publisher)"
+                : "\(start), and nobody is there to publish it: start it again with the same audience, and it begins at "
+                    + "once; \(publisher)"
+        }
         return "nobody publishes the rest, \(rest); its publisher \(SafeText.escaped(progress.by)) \(end)"
     }
 

@@ -48,6 +48,7 @@ struct CampaignPage {
                 "started \(start) by \(SafeText.escaped(definition.startedBy)) · "
                     + "\(SafeText.escaped(definition.pns.joined(separator: ", "))) · \(definition.topic)")
         }
+        if status.state == .paused, let start = CampaignWords.start(status) { lines += wrapped(start) }
         if let recalled = CampaignWords.recalled(status) { lines += wrapped(recalled) }
         lines += [bar, ""]
         for (part, share) in zip(parts, CampaignWords.shares(parts.map(\.count)))
@@ -159,7 +160,9 @@ struct CampaignPage {
 
     private var rateLine: String? {
         // Brokers that are silent tell no speed.
-        guard !status.isOver, status.state != .paused, status.meter != nil else { return nil }
+        guard !status.isOver, status.state != .paused, status.state != .scheduled, status.meter != nil else {
+            return nil
+        }
         var parts: [String] = []
         if let perSecond = status.perSecond, perSecond > 0 {
             parts.append("\(CampaignWords.rate(perSecond)) in the last \(OutcomeMeter.window) s")
@@ -181,12 +184,15 @@ struct CampaignPage {
         let name = SafeText.escaped(progress.by)
         let first = [counts] + replacementLines
         switch status.state {
+        case .scheduled: return first + ["publisher \(name), last report \(silence) ago"]
         case .running where !progress.isComplete, .paused where !progress.isComplete && status.isPublisherAlive:
             return first + ["publisher \(name), last report \(silence) ago"]
         case .paused where status.isWithoutPublisher:
             return first + [
                 CampaignWords.withoutPublisher(status), "resume it, then start it again with the same audience",
             ]
+        // Why it is in its state says so already.
+        case .stopped where status.isScheduled || status.campaign.isLate(at: status.now): return first
         case .stopped:
             return first + ["start it again with the same audience, and it goes on; nobody is notified twice"]
         case .running, .paused, .cancelled, .expired, .finished: return first

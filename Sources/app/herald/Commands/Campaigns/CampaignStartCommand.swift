@@ -30,8 +30,14 @@ enum CampaignStartCommand: HeraldCommand {
         "pause-if-failures", .percentage,
         "Pause if a larger share of the outcomes is bad, after 200 outcomes or a step of the ramp; workers check it "
             + "too.")
+    static let at = CommandOption.optional(
+        "at", .text("MOMENT"),
+        "Begin then: 2026-12-24T09:00+01:00, or 2026-12-24T09:00 with --zone; now for at once, of a campaign that was to begin "
+            + "later.")
+    static let zone = CommandOption.optional(
+        "zone", .text("ZONE"), "The time zone of the moment of --at, such as Europe/Berlin.")
     static let expiresIn = CommandOption.optional(
-        "expires-in", .duration(), "Notify nobody later than this after the first start.")
+        "expires-in", .duration(), "Notify nobody later than this after the first start, or the moment of --at.")
     static let invalidFile = CommandOption.optional(
         "invalid-file", .file("FILE"),
         "The file for invalid lines; NAME.invalid.csv if not given; written only if there are any.")
@@ -61,6 +67,9 @@ enum CampaignStartCommand: HeraldCommand {
             + "is refused without --replace-audience, and the status says so for ever. "
             + "Rate, ramp and --pause-if-failures of the last start stay, and are named, unless others are given. It publishes at most 10000 "
             + "notifications ahead of their outcomes, so that pause and cancel take effect at once.\n\n"
+            + "With --at it waits: nobody is published before that moment, and the campaign is scheduled until then, as its status "
+            + "says. It can be paused and cancelled, and another start with other texts, another audience or moment replaces it, as "
+            + "its preview says. A publisher that ends before has to be started again, in time or late: then it begins at once.\n\n"
             + "Over 100 recipients you have to type the count; without a terminal it needs --yes, or exits with 4. "
             + "It exits with 0 if all are delivered, and with 3 if some are not, if it was interrupted or cancelled, "
             + "or if failures paused it without a terminal. Once all are published it waits for the last "
@@ -69,7 +78,7 @@ enum CampaignStartCommand: HeraldCommand {
         options: [name, audience] + AudienceOptions.all + [
             message, messageFile,
         ] + ContentOptions.all + [
-            pushServices, topic, rate, ramp, pauseShare, expiresIn, invalidFile, maxInvalid,
+            pushServices, topic, at, zone, rate, ramp, pauseShare, expiresIn, invalidFile, maxInvalid,
             replaceAudience, addPeople, dryRun, Confirmation.option, OutputFormat.option,
         ],
         examples: [
@@ -84,6 +93,10 @@ enum CampaignStartCommand: HeraldCommand {
                 "herald campaign start --name spring --audience users.csv --message-file hi.txt --pns apns,gcm --ramp 1,10,100 "
                     + "--rate 200/s --pause-if-failures 5% --expires-in 6h",
                 "Slowly, pausing on failures."),
+            .init(
+                "herald campaign start --name spring --audience users.csv --message-file hi.txt --pns apns,gcm --at 2026-12-24T09:00 "
+                    + "--zone Europe/Berlin",
+                "On Christmas Eve at nine."),
         ])
     static let usedSettings: UsedSettings =
         .cluster + .workers + .topics("requests", "results", "campaigns", "audit", "classes") + .events + .traces

@@ -33,6 +33,7 @@ struct CampaignStartOutput {
         lines.append(
             "  to \(order.topic), for \(services.joined(separator: " and ")): "
                 + CampaignWords.counted(preview.toNotify * services.count, "notification"))
+        if let words = preview.startWords { lines.append("  \(words)") }
         if let words = preview.classWords { lines.append("  \(words)") }
         if !preview.kept.isEmpty {
             lines.append(

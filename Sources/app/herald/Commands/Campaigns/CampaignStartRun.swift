@@ -50,6 +50,7 @@ struct CampaignStartRun {
             topic: topic)
         order.reach = settings.contentReach
         if settings.preferences.enabled { order.eventClass = settings.topics.classes[topic] ?? .transactional }
+        order.start = try Self.start(parsed)
         order.rate = parsed[Command.rate]
         order.ramp = parsed[Command.ramp]
         order.replacesAudience = parsed[Command.replaceAudience]
@@ -62,6 +63,20 @@ struct CampaignStartRun {
         order.endsWhenPausedByFailures = !console.error.isTerminal
         order.expiresIn = parsed[Command.expiresIn].map { Milliseconds($0) }
         self.order = order
+    }
+
+    private static func start(_ parsed: ParsedCommand) throws -> StartTime? {
+        guard let text = parsed[Command.at] else {
+            guard parsed[Command.zone] == nil else { throw parsed.mistake("--zone says nothing without --at") }
+            return nil
+        }
+        do {
+            return try StartTime(text, zone: parsed[Command.zone]) { try ZoneFolder.read() }
+        } catch let mistake as StartTime.Mistake {
+            throw parsed.mistake("--\(mistake.part): \(mistake.problem)")
+        } catch let error as InputError {
+            throw CommandFailure("\(ZoneFolder.path) \(error)")
+        }
     }
 
     private static func template(_ parsed: ParsedCommand) throws -> ContentTemplate {
@@ -107,12 +122,14 @@ struct CampaignStartRun {
                 "needs a confirmation, and standard input is the audience; add --yes", status: .needsConfirmation)
         }
         let cluster = isDryRun ? nil : try findCampaign()
+        let order = cluster?.order ?? order
+        try order.checkMoment(cluster?.campaign, at: SystemClock.wall())
         let audience = try openAudience(of: cluster?.campaign)
         let stop = try StopRequest.listen()
         var recipients = RecipientSet()
         let preview = try look(
             through: audience, after: cluster?.campaign?.progress, marking: &recipients, stop)
-        var found = CampaignPreview(order, preview, of: cluster?.campaign)
+        var found = CampaignPreview(order, preview, of: cluster?.campaign, at: SystemClock.wall())
         if let cluster, let campaign = cluster.campaign {
             found.continuation = try continuation(of: campaign, in: cluster, preview, marking: &recipients, stop)
         }
@@ -141,6 +158,10 @@ struct CampaignStartRun {
         guard
             try stop.confirm(question, count: count, isAssumed: isNeedless, console, refusal: "Nothing was published.")
         else { return .needsConfirmation }
+        // Its moment may be over by the time that it is confirmed.
+        let now = SystemClock.wall()
+        try order.checkMoment(cluster.campaign, at: now)
+        try order.check(against: cluster.campaign, at: now)
         let screen = CampaignStartScreen(console)
         let trace = ToolTrace(settings)
         var context = cluster.context
@@ -163,6 +184,8 @@ struct CampaignStartRun {
         var layout: CampaignContext.Layout
         var lookAtTopics: () throws -> CampaignContext.Layout
         var campaign: CampaignIndex.Campaign?
+        /// With what it may replace.
+        var order: CampaignOrder
     }
 
     /// Refuses what cannot be continued before a long file is read; it is looked at again when the name is claimed.
@@ -178,8 +201,11 @@ struct CampaignStartRun {
         defer { reader.close() }
         try reader.catchUp()
         let campaign = try order.campaign(in: reader.index)
-        try order.check(against: campaign)
-        return Cluster(context: context, layout: layout, lookAtTopics: lookAtTopics, campaign: campaign)
+        var order = order
+        order.replaces = campaign?.definition
+        try order.check(against: campaign, at: SystemClock.wall())
+        return Cluster(
+            context: context, layout: layout, lookAtTopics: lookAtTopics, campaign: campaign, order: order)
     }
 
     /// The recipients left of a campaign that was started before, and its present publisher.
@@ -189,7 +215,7 @@ struct CampaignStartRun {
     ) throws -> CampaignContinuation? {
         try stop.reading(console, interruption: Self.interruption) { bar in
             try cluster.context.continuation(
-                of: campaign, cluster.layout, preview, marking: &recipients, addsPeople: order.addsPeople,
+                of: campaign, cluster.layout, preview, marking: &recipients, for: cluster.order,
                 onProgress: { bar.show($0, of: $1, "reading what is published") })
         }
     }

@@ -13,6 +13,8 @@ final class CampaignStartScreen {
     private var isUnreachable = false
     /// Why it was paused last, safe to show.
     private var pauseCause: String?
+    /// The moment that it waits for, safe to show.
+    private var start: String?
 
     init(_ console: Console) {
         self.console = console
@@ -53,6 +55,8 @@ final class CampaignStartScreen {
     func show(_ publisher: CampaignMachine, now: Moment) {
         let progress = publisher.progress
         let waits = publisher.waiting(now: now)
+        let former = start
+        start = if case .scheduled(_, let words)? = waits { SafeText.escaped(words) } else { nil }
         if isUnreachable, publisher.isPublishing, waits?.kind != .broker {
             isUnreachable = false
             line.remark("It goes on.")
@@ -60,7 +64,9 @@ final class CampaignStartScreen {
         outcomes.note(Int64(progress.outcomes.known))
         let text = Self.text(publisher, waits, perSecond: outcomes.perSecond)
         line.show(bar(progress, besides: text) + " " + text)
-        line.note(text)
+        // It may wait for days: that is said once.
+        guard let start else { return line.note(text) }
+        if start != former { line.remark("It waits for its start, \(start). Ctrl-C leaves it without a publisher.") }
     }
 
     /// Outcomes full, what is published half, the rest light; as long as the text leaves room for it.
@@ -108,6 +114,9 @@ final class CampaignStartScreen {
             console.remark(sentence)
             let isOver = progress.open == 0 || progress.asleepUntil != nil
             return progress.undelivered == 0 && isOver ? .done : .partlyDone
+        }
+        if end == .interrupted, let start {
+            console.remark("It is scheduled for \(start), and nobody is there to publish it then.")
         }
         // Another publisher is at the rest.
         return end.conclude(

@@ -104,7 +104,7 @@ struct CampaignDraft: Sendable {
         }
         guard let preview else { return }
         draft.passed = audience.byteCount
-        var found = CampaignPreview(asked.order, preview, of: campaign)
+        var found = CampaignPreview(asked.order, preview, of: campaign, at: SystemClock.wall())
         found.continuation = try standing(preview, &recipients)
         try found.continuation?.check(asked.order)
         draft.outcome = Outcome(preview: found, audience: audience, invalidLines: invalid.kept)

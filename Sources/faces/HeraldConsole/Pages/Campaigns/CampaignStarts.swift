@@ -119,7 +119,8 @@ final class CampaignStarts: Sendable {
         // The command names what was taken from the last start.
         let form = asked.with(userColumn: audienceForm.userColumn)
         let definition = campaign?.definition
-        let order = try form.order(rules, requests: service.context.topics.requests, definition: definition)
+        var order = try form.order(rules, requests: service.context.topics.requests, definition: definition)
+        order.replaces = definition
         try check(order, layout, mayBePaused: true)
         let upload = try uploads.file(form.upload, owner: owner)
         let audience: Audience
@@ -140,7 +141,7 @@ final class CampaignStarts: Sendable {
                 try CampaignDraft.preview(draft, audience, of: campaign, work) { preview, recipients in
                     try campaign.flatMap {
                         try service.context.continuation(
-                            of: $0, layout, preview, marking: &recipients, addsPeople: order.addsPeople
+                            of: $0, layout, preview, marking: &recipients, for: draft.order
                         ) { _, _ in work.isWanted }
                     }
                 }
@@ -169,7 +170,13 @@ final class CampaignStarts: Sendable {
         guard layout.requests[order.topic] != nil else {
             throw ToolFailure("there is no topic \(order.topic); make it with: herald topics apply")
         }
-        try order.check(against: try order.campaign(in: try service.index(layout)), mayBePaused: mayBePaused)
+        let (campaign, now) = (try order.campaign(in: try service.index(layout)), SystemClock.wall())
+        do {
+            try order.checkMoment(campaign, at: now)
+        } catch {
+            throw FormMistake("at", "\(error)")
+        }
+        try order.check(against: campaign, at: now, mayBePaused: mayBePaused)
     }
 
     private func standing(_ request: ConsoleRequest) throws -> ConsoleAnswer {

@@ -2,7 +2,7 @@ internal import Foundation
 package import HeraldCampaigns
 package import HeraldEvents
 package import HeraldText
-import HeraldTime
+package import HeraldTime
 internal import HeraldTools
 
 /// The form of a new campaign, in the words of the command line; a continued one need not name what its
@@ -24,6 +24,10 @@ struct StartForm: Codable, Sendable, Equatable {
     var ramp: String?
     /// `5%`.
     var pauseIfFailures: String?
+    /// `2026-12-24T09:00`, or `now`.
+    var at: String?
+    /// `Europe/Berlin`: the browser's.
+    var zone: String?
     /// `6h`.
     var expiresIn: String?
     /// `semicolon`, or `;`.
@@ -81,6 +85,13 @@ struct StartForm: Codable, Sendable, Equatable {
         order.expiresIn = try Self.parse(expiresIn, "expiresIn", "a time after the first start such as 6h or 2d") {
             DurationText.parse($0).flatMap { $0 > .zero ? Milliseconds($0) : nil }
         }
+        if let at = given(at) {
+            do {
+                order.start = try StartTime(at, zone: at == "now" ? nil : given(zone)) { rules.zones }
+            } catch let mistake as StartTime.Mistake {
+                throw FormMistake("at", mistake.problem)
+            }
+        }
         if let share = try Self.share(maxInvalid, "maxInvalid", "a share such as 5%") {
             order.maxInvalid = share
         }
@@ -128,7 +139,8 @@ struct StartForm: Codable, Sendable, Equatable {
         words += (content ?? CampaignContent()).options(isMasked: isMessageMasked)
         words += ["--pns", order.text.pushServices.joined(separator: ","), "--topic", order.topic]
         for (option, value) in [
-            ("--rate", rate), ("--ramp", ramp), ("--pause-if-failures", pauseIfFailures), ("--expires-in", expiresIn),
+            ("--at", at), ("--zone", at == "now" ? nil : zone), ("--rate", rate), ("--ramp", ramp),
+            ("--pause-if-failures", pauseIfFailures), ("--expires-in", expiresIn),
             ("--delimiter", delimiter), ("--user-column", userColumn), ("--encoding", encoding),
             (
                 "--max-invalid",
@@ -209,6 +221,8 @@ package struct CampaignStartRules: Sendable {
     package var reach: ContentReach
     /// Those of request topics that are not transactional; `nil` when workers do not obey users' words.
     package var classes: [String: EventClass]?
+    /// Those that a moment may be named in.
+    package var zones = TimeZones()
     /// The size limit of an uploaded file in bytes.
     package var uploadLimit: Int
     /// The directory of uploaded files, which have no names.

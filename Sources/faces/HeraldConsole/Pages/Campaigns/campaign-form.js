@@ -98,8 +98,12 @@ function form(name, choices, result, app, state) {
     field('rate', 'Recipients a second', { placeholder: '200/s' }, `${name ? 'Empty: as it was begun.' : 'Empty: as fast as outcomes come.'} What piles up while the backend refuses is 30 s of it at most, or 100.`),
     field('ramp', 'Begin with', { placeholder: '1,10,100' }, name ? 'Waits for the outcomes of each step. Empty: as it was begun; none drops that.' : 'Waits for the outcomes of each step.'),
     field('pauseIfFailures', 'Pause if more fail than', { placeholder: '5%' }, `After 200 outcomes, or a step.${name ? ' Empty: as it was.' : ''}`),
-    field('expiresIn', 'Notify nobody after', { placeholder: '6h' }, 'Hours or days after the first start.')),
+    field('expiresIn', 'Notify nobody after', { placeholder: '6h' }, 'Hours or days after it begins.')),
+  h('div', { class: 'grid' },
+    field('at', 'Begin on', { type: 'date' }, `Empty: ${name ? 'as it was begun' : 'at once'}. Until then it can be changed, paused and cancelled.`),
+    field('atTime', 'At', { type: 'time' }, `By the clock of ${browserZone()}, where this browser is. This console has to run then.`)),
   // To be said each time.
+  name && !state.adds && check('atOnce', atOnce, { 'data-confirms': '' }),
   !state.adds && check('replaceAudience', replacing, { 'data-confirms': '' }),
   h('p', { class: 'toolbar' }, submit, h('a', { class: 'button', href: '/campaigns' }, 'Back')));
   const { files, forget } = keepTyped(built, app.viewer);
@@ -214,12 +218,23 @@ export function columnsOf(text) {
   return cells.map((cell) => cell.trim().replace(/^"(.*)"$/, '$1').replaceAll('""', '"')).filter(Boolean);
 }
 
+const browserZone = () => Intl.DateTimeFormat().resolvedOptions().timeZone;
+const atOnce = 'It begins at once, though it was to begin later';
+
+/** The moment that date and time name, in the zone of the browser; nothing without them. */
+export function momentOf(date, clock, zone, isAtOnce) {
+  if (isAtOnce) return { at: 'now' };
+  if (!date && !clock) return {};
+  if (!date || !clock) throw new ApiError(`${date ? 'the time of that day' : 'the day of that time'} is missing`, 400, date ? 'atTime' : 'at');
+  return { at: `${date}T${clock}`, zone };
+}
+
 const replacing = 'Another audience takes the place of the one that this campaign had, which its page says for ever';
 
 /** The command's options in a text, as the form names them. */
 export function inForm(text) {
   const names = {
-    '--ramp none': 'none under “Begin with”', 'leave out --encoding': 'leave “Encoding” empty', '--encoding': '“Encoding”', '--pause-if-failures': '“Pause if more fail than”', 'or alone, with --add-people, once all are published': 'or alone, with “Add people” on its page, once all are published', 'add --replace-audience, which its status then says for ever': `tick “${replacing}”`, 'add --replace-audience': `tick “${replacing}”`, '--max-invalid': '“Allow invalid lines up to”', '--user-column': '“Column with the users”', '--rate': '“Recipients a second”', '--ramp': '“Begin with”',
+    'give --at a moment to come, or now': 'give a moment to come', '--at now begins at once': `tick “${atOnce}” for at once`, '--at': '“Begin on”', '--ramp none': 'none under “Begin with”', 'leave out --encoding': 'leave “Encoding” empty', '--encoding': '“Encoding”', '--pause-if-failures': '“Pause if more fail than”', 'or alone, with --add-people, once all are published': 'or alone, with “Add people” on its page, once all are published', 'add --replace-audience, which its status then says for ever': `tick “${replacing}”`, 'add --replace-audience': `tick “${replacing}”`, '--max-invalid': '“Allow invalid lines up to”', '--user-column': '“Column with the users”', '--rate': '“Recipients a second”', '--ramp': '“Begin with”',
   };
   return Object.entries(names).reduce((said, [option, name]) => said.replaceAll(option, name), text)
     .replace(/resume it first with: herald campaign resume \S+; then start it again/, 'preview it again, and it is resumed with the start');
@@ -235,6 +250,7 @@ function asked(filled, upload, { adds }) {
   const services = [...filled.querySelectorAll('[name=pns]:checked')].map((box) => box.value);
   const fields = { upload, name: value('name'), message: filled.querySelector('#message').value || undefined, content: contentOf(value), pns: services };
   for (const id of ['topic', 'rate', 'ramp', 'pauseIfFailures', 'expiresIn', 'userColumn', 'encoding', 'delimiter', 'maxInvalid']) fields[id] = value(id);
+  Object.assign(fields, momentOf(value('at'), value('atTime'), browserZone(), filled.querySelector('#atOnce')?.checked));
   if (adds) fields.addPeople = true;
   else if (filled.querySelector('#replaceAudience').checked) fields.replaceAudience = true;
   return fields;
@@ -350,6 +366,7 @@ export function expected(answer) {
     ['Read as', found.readAs], ['Lines', count(found.recipients + found.repeats + found.invalid + (found.emptyLines ?? 0))], ['Recipients', count(found.recipients)], ['Repeats', count(found.repeats)], ['Invalid lines', count(found.invalid)],
     ['Empty lines', found.emptyLines > 0 && count(found.emptyLines)],
     ['Notifications', `${count(found.toNotify * found.pns.length)} for ${found.pns.join(' and ')}`], ['Topic', found.topic], ['Class', found.classMeans],
+    ['Begins', found.start && prose(found.start.sentence)],
     ['Takes', answer.duration], ['Begins with', found.rampLeft && `${found.rampLeft.map(count).join(', ')}, and waits for their outcomes`],
     ['Pauses when more fail than', found.pauseIfFailures && `${percent(found.pauseIfFailures)} %`],
     ['Notifies nobody after', found.expiresInSeconds && duration(found.expiresInSeconds * 1000)],
@@ -359,7 +376,7 @@ export function expected(answer) {
 
 function draw(answer, filled, result, app, state) {
   const { preview: found } = answer;
-  const heading = h('h2', { id: 'preview', tabindex: -1 }, `What would happen${answer.continues ? ' (the campaign goes on with who is left)' : ''}`);
+  const heading = h('h2', { id: 'preview', tabindex: -1 }, `What would happen${found.scheduledChanges ? ' (it replaces what was scheduled)' : answer.continues ? ' (the campaign goes on with who is left)' : ''}`);
   replace(result, h('section', { class: 'card', 'aria-labelledby': 'preview' }, heading,
     facts(expected(answer)),
     (answer.standing ?? []).map((sentence) => h('p', {}, prose(`${sentence}.`))),
@@ -410,17 +427,24 @@ function invalidLines(answer) {
     found.invalid > answer.keptInvalidLines ? `Save the first ${count(answer.keptInvalidLines)} invalid lines` : 'Save the invalid lines');
 }
 
+/** Whether it begins later. */
+const isLater = ({ start }) => Boolean(start) && !start.late;
+
 /** What is asked before a start; one that notifies nobody anew is for what else the form says. */
-export function question({ toNotify: left, invalid, pns, isPaused, publisher }, verdict) {
+export function question(found, verdict) {
+  const { toNotify: left, invalid, pns, isPaused, publisher } = found;
   const over = publisher ? `It takes over from ${publisher}, whose publishing ends. ` : '';
   const resumed = `${isPaused ? 'It is paused: this resumes it first, and what waits is sent. ' : ''}${over}`;
   if (left === 0) return { title: 'Everybody is published. Go on with what the form says?', confirm: 'Go on', body: `${resumed}Nobody is notified again. A new limit of failures holds from now on.` };
-  const trouble = concerning(verdict, { pns, open: left });
-  const wait = trouble ? `Now they would wait${trouble.services ? ` on ${trouble.services.join(' and ')}` : ''}, because the verdict says: ${trouble.headline}. ` : doubtful(verdict) ? `The verdict says: ${doubtful(verdict).headline}. ` : '';
+  // How things are now says nothing of later.
+  const trouble = isLater(found) ? null : concerning(verdict, { pns, open: left });
+  const doubt = isLater(found) ? null : doubtful(verdict);
+  const moment = isLater(found) ? `, from ${found.start.words} on` : '';
+  const wait = trouble ? `Now they would wait${trouble.services ? ` on ${trouble.services.join(' and ')}` : ''}, because the verdict says: ${trouble.headline}. ` : doubt ? `The verdict says: ${doubt.headline}. ` : '';
   const lines = invalid === 1 ? 'this invalid line' : `these ${count(invalid)} invalid lines`;
   return {
-    title: invalid > 0 ? `Leave ${lines} out and notify the other ${left === 1 ? 'one' : count(left)}?` : `Notify ${count(left)} ${left === 1 ? 'recipient' : 'recipients'}?`,
-    confirm: `Notify ${count(left)}`, body: `${wait}${resumed}${count(left * pns.length)} notifications go to ${pns.join(' and ')}. Pause stops the rest at once; what is delivered is delivered.`,
+    title: invalid > 0 ? `Leave ${lines} out and notify the other ${left === 1 ? 'one' : count(left)}${moment}?` : `Notify ${count(left)} ${left === 1 ? 'recipient' : 'recipients'}${moment}?`,
+    confirm: `Notify ${count(left)}`, body: `${wait}${resumed}${count(left * pns.length)} notifications go to ${pns.join(' and ')}. ${moment && 'Nobody is notified before; this console has to run then. '}Pause stops the rest at once; what is delivered is delivered.`,
   };
 }
 
@@ -440,12 +464,12 @@ function startButton(answer, filled, result, app, state) {
         });
         [state.uploaded, state.draft] = [null, null];
         state.forget();
-        say(`Campaign ${begun.campaign} ${answer.continues ? 'goes on' : 'is started'}.`);
+        say(`Campaign ${begun.campaign} ${isLater(found) ? 'is scheduled' : answer.continues ? 'goes on' : 'is started'}.`);
         go(`/campaigns/${encodeURIComponent(begun.campaign)}`);
       } catch (error) {
         result.append(fail(error));
       }
     },
-  }, found.isPaused ? 'Resume it and go on' : answer.continues ? 'Go on with it' : 'Start it');
+  }, found.isPaused ? 'Resume it and go on' : isLater(found) ? 'Schedule it' : answer.continues ? 'Go on with it' : 'Start it');
   return found.refusal ? [h('p', { class: 'error', role: 'alert' }, `${inForm(found.refusal)}, or leave them out.`), start] : start;
 }

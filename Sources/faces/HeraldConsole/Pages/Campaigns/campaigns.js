@@ -12,7 +12,7 @@ import { dropAll, encodingChoice, inForm, showForm, withUpload } from './campaig
 import { concerning } from './trouble.js';
 import { contentFacts, unreached } from '../../Frame/lib/vocabulary.js';
 
-const kinds = { running: 'good', stopped: 'bad', paused: 'warn', cancelled: 'quiet', expired: 'bad', finished: 'quiet' };
+const kinds = { scheduled: 'good', running: 'good', stopped: 'bad', paused: 'warn', cancelled: 'quiet', expired: 'bad', finished: 'quiet' };
 
 export async function show(main, place, app) {
   if (place.rest.length > 0) return showOne(main, place.rest[0], app);
@@ -47,7 +47,7 @@ function all(answer) {
         title('Open'), title('Unpublished'), title('Started', false)],
       rows: answer.campaigns.map((campaign) => [
         h('a', { href: `/campaigns/${encodeURIComponent(campaign.name)}` }, campaign.name),
-        [standingBadge(campaign.state), ['paused', 'stopped'].includes(campaign.state) && campaign.reason && h('div', { class: 'muted' }, prose(campaign.reason))],
+        [standingBadge(campaign.state), ['scheduled', 'paused', 'stopped'].includes(campaign.state) && campaign.reason && h('div', { class: 'muted' }, prose(campaign.reason))],
         count(campaign.recipients && campaign.recipients + (campaign.formerRecipients ?? 0)), count(campaign.notifications),
         count(campaign.outcomes.delivered), ...shown.map((name) => count(campaign.outcomes[name])),
         count(campaign.open), count(campaign.unpublished), time(campaign.startedAt),
@@ -109,6 +109,7 @@ function standing(answer, campaign) {
   return [
     h('section', { class: 'card', 'aria-label': 'How it stands' },
       h('p', {}, standingBadge(campaign.state), rest.since && [' since ', time(rest.since)], rest.by && ` by ${rest.by}`, rest.reason && [': ', prose(rest.reason)]),
+      campaign.state === 'paused' && campaign.start?.sentence && h('p', {}, prose(`It ${sentence(campaign.start.sentence)}`)),
       campaign.recalled && h('p', {}, badge('warn', 'recalled'), ' ', prose(`It is ${sentence(campaign.recalled.sentence)}`)),
       campaign.startedAt && h('p', { class: 'muted' }, 'Started ', time(campaign.startedAt), ` by ${campaign.startedBy} · ${campaign.pns.join(', ')} · ${campaign.topic}`,
         campaign.expiresAt && [' · expires ', time(campaign.expiresAt)], limit(campaign)),
@@ -187,7 +188,7 @@ export const limit = ({ pauseIfFailures }) => typeof pauseIfFailures === 'number
 /** The speed, and the expected end. */
 export function pace(answer, campaign) {
   // What ends now was in flight; and brokers that are silent tell no speed.
-  if (campaign.state === 'paused' || answer.isSilent) return null;
+  if (['scheduled', 'paused'].includes(campaign.state) || answer.isSilent) return null;
   if (answer.isOver) {
     return campaign.open > 0 ? `${plural(campaign.open, 'notification')} ${campaign.open === 1 ? 'is' : 'are'} left to ${campaign.open === 1 ? 'its' : 'their'} retries.`
       : 'Nothing will change any more, but by replays.';
@@ -253,7 +254,13 @@ const expectedSilence = 10;
 export function atWork({ state, publisher: { by, silentSeconds } }) {
   const seen = `last report ${duration(Math.max(1, silentSeconds) * 1000)} ago`;
   if (silentSeconds > expectedSilence) return `Its publisher, ${by}, is silent: ${seen}. It reports every five seconds.`;
-  return `Its publisher, ${by}, ${state === 'paused' ? 'waits until it is resumed' : 'is at work'} (${seen}).`;
+  return `Its publisher, ${by}, ${{ paused: 'waits until it is resumed', scheduled: 'waits for that moment' }[state] ?? 'is at work'} (${seen}).`;
+}
+
+/** What a start of a campaign does that has no publisher. */
+function afterwards(start) {
+  if (!start?.sentence) return 'goes on; nobody is notified twice.';
+  return start.late ? 'begins at once.' : 'waits for that moment.';
 }
 
 function publisher(answer, campaign) {
@@ -261,7 +268,7 @@ function publisher(answer, campaign) {
   const counts = `Published ${count(campaign.published)} of ${count(campaign.recipients + (campaign.formerRecipients ?? 0))} recipients.${
     (campaign.replacedAudiences ?? []).map(replaced).join('')}${(campaign.additions ?? []).map(added).join('')}`;
   const left = Math.max(0, campaign.recipients + (campaign.formerRecipients ?? 0) - campaign.published);
-  if (campaign.publishedAll || !['running', 'paused', 'stopped'].includes(campaign.state)) {
+  if (campaign.publishedAll || !['scheduled', 'running', 'paused', 'stopped'].includes(campaign.state)) {
     return h('p', {}, counts, left > 0 && ` ${plural(left, 'recipient')} will not be notified.`);
   }
   if (campaign.publisher.alive) {
@@ -269,7 +276,7 @@ function publisher(answer, campaign) {
   }
   const isPaused = campaign.state === 'paused';
   return h('p', { class: 'badge bad' }, counts, isPaused ? ' Nobody publishes the rest. ' : ' ',
-    h('a', { href: link('/campaigns', { new: campaign.name }) }, 'Start it again with the same audience'), `, and it ${isPaused ? 'is resumed and ' : ''}goes on; nobody is notified twice.`);
+    h('a', { href: link('/campaigns', { new: campaign.name }) }, 'Start it again with the same audience'), `, and it ${isPaused ? 'is resumed and ' : ''}${afterwards(campaign.start)}`);
 }
 
 function feedback(told, taken) {
@@ -292,8 +299,8 @@ function orderButtons(name, app, problem) {
   }, { pause: 'Pause', resume: 'Resume', finish: 'Finish now', cancel: 'Cancel for good' }[order]));
   const again = h('a', { class: 'button', hidden: true });
   const isPossible = ({ state, publishedAll, open }) => ({
-    pause: ['running', 'stopped'].includes(state), resume: state === 'paused', finish: state === 'running' && publishedAll && open > 0,
-    cancel: ['running', 'paused', 'stopped'].includes(state),
+    pause: ['scheduled', 'running', 'stopped'].includes(state), resume: state === 'paused', finish: state === 'running' && publishedAll && open > 0,
+    cancel: ['scheduled', 'running', 'paused', 'stopped'].includes(state),
   });
   return {
     element: h('div', { class: 'toolbar', role: 'group', 'aria-label': 'Orders' }, app.viewer.canChange && buttons,
@@ -319,6 +326,7 @@ function orderButtons(name, app, problem) {
 export function startAgain(campaign) {
   if (campaign.published === undefined || ['cancelled', 'expired'].includes(campaign.state)) return null;
   if (campaign.publishedAll) return 'Add people';
+  if (campaign.state === 'scheduled') return 'Change it';
   return campaign.publisher?.alive ? 'Take it over' : 'Start it again';
 }
 

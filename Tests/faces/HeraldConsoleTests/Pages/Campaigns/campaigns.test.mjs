@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { moment, count as number } from '#console/Frame/lib/format.js';
-import { columnHint, columnsOf, contentOf, dataOf, encodingOf, expected, firstMessages, inForm, noText, question, unseenParts } from '#console/Pages/Campaigns/campaign-form.js';
+import { columnHint, columnsOf, contentOf, dataOf, encodingOf, expected, firstMessages, inForm, momentOf, noText, question, unseenParts } from '#console/Pages/Campaigns/campaign-form.js';
 import { contentFacts } from '#console/Frame/lib/vocabulary.js';
 import { added, atWork, causes, limit, listNotes, ofCampaign, ordered, pace, parts, replaced, reportWords, serviceRows, startAgain, startPlace, waits, waitWords } from '#console/Pages/Campaigns/campaigns.js';
 import { missing, shown } from '#console/Pages/Campaigns/phones.js';
@@ -72,7 +72,7 @@ table('A finding of the verdict concerns a campaign whose open notifications wai
 
 table('Another start of a campaign has a name', startAgain, [
   [{ state: 'running', published: 3, publisher: { alive: true } }, 'Take it over'], [{ state: 'stopped', published: 3, publisher: { alive: false } }, 'Start it again'],
-  [{ state: 'finished', published: 3, publishedAll: true }, 'Add people'], [{ state: 'cancelled', published: 3 }, null], [{ state: 'running' }, null],
+  [{ state: 'scheduled', published: 0, publisher: { alive: true } }, 'Change it'], [{ state: 'finished', published: 3, publishedAll: true }, 'Add people'], [{ state: 'cancelled', published: 3 }, null], [{ state: 'running' }, null],
 ]);
 
 table('People are added in a form of their own', startPlace, [
@@ -101,6 +101,7 @@ table('An order says what was done, and not how the campaign stands', ordered, [
 const silent = (state, silentSeconds) => ({ state, publisher: { by: 'ann', silentSeconds } });
 table('A publisher is at work until it is silent for longer than its reports take', atWork, [
   [silent('running', 3), 'Its publisher, ann, is at work (last report 3 s ago).'], [silent('paused', 0), 'Its publisher, ann, waits until it is resumed (last report 1 s ago).'],
+  [silent('scheduled', 2), 'Its publisher, ann, waits for that moment (last report 2 s ago).'],
   [silent('running', 12), 'Its publisher, ann, is silent: last report 12 s ago. It reports every five seconds.'],
 ]);
 
@@ -214,6 +215,21 @@ table('The question before a start has its numbers, and asks for no 0', (preview
   [{ toNotify: 1, invalid: 0 }, 'Notify 1 recipient?'], [{ toNotify: 1500, invalid: 1 }, 'Leave this invalid line out and notify the other 1\u202f500?'],
   [{ toNotify: 0, invalid: 3 }, 'Everybody is published. Go on with what the form says?'],
 ]);
+
+table('A start that waits is asked for with its moment, whatever the verdict says now', (preview) => Object.values(question({ pns: ['gcm'], invalid: 0, toNotify: 2, ...preview }, gcm)).slice(0, 3), [
+  [{ start: { words: '2026-12-24 09:00 (Europe/Berlin)', late: false } }, ['Notify 2 recipients, from 2026-12-24 09:00 (Europe/Berlin) on?', 'Notify 2',
+    '2 notifications go to gcm. Nobody is notified before; this console has to run then. Pause stops the rest at once; what is delivered is delivered.']],
+]);
+
+table('Date and time name a moment in the zone of the browser', momentOf, [
+  [undefined, undefined, 'Europe/Berlin', false, {}], ['2026-12-24', '09:00', 'Europe/Berlin', false, { at: '2026-12-24T09:00', zone: 'Europe/Berlin' }],
+  ['2026-12-24', '09:00', 'Europe/Berlin', true, { at: 'now' }],
+]);
+
+test('A day without a time, and a time without a day, are refused at the field that is empty', () => {
+  assert.throws(() => momentOf('2026-12-24', undefined, 'UTC', false), { field: 'atTime' });
+  assert.throws(() => momentOf(undefined, '09:00', 'UTC', false), { field: 'at' });
+});
 
 table('The question before a start says what the notifications would wait for', (preview, verdict) => question({ invalid: 0, toNotify: 2, ...preview }, verdict).body.split('. ')[0], [
   [{ pns: ['apns'] }, gcm, '2 notifications go to apns'], [{ pns: ['apns', 'gcm'] }, gcm, 'Now they would wait on gcm, because the verdict says: gcm delivers nothing'],

@@ -134,7 +134,7 @@ struct CampaignTrouble: Sendable, Equatable {
         name = campaign.name
         since = status.since
         switch status.state {
-        case .cancelled, .finished: return nil
+        case .scheduled, .cancelled, .finished: return nil
         case .expired:
             let left = status.recipientsLeft
             guard left > 0, let since, now.time(since: since) <= .days(1) else { return nil }
