@@ -58,6 +58,8 @@ extension TimelineStep {
                     .init("reason", .text(result.reasonName)), .init("detail", .text(result.detail)),
                     .init("attempts", result.attempts.map(JSONValue.integer) ?? .null),
                     .init("firstAttemptAt", .text(result.firstAttemptAt?.text)),
+                    .init("lastAttemptAt", .text(result.lastAttemptAt?.text)),
+                    .init("preferencesOffset", result.preferencesOffset.map { .integer(Int($0)) } ?? .null),
                     .init("backendId", .text(result.backendID)), .init("omitted", result.omitted.json),
                     .init("quietIgnored", .text(result.quietIgnored?.rawValue)),
                 ]

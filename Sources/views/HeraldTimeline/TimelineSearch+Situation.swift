@@ -45,9 +45,9 @@ extension TimelineSearch {
         situation.gaps = found.gaps
         situation.isForeign = !topics.requests.contains(event.origin.topic)
         situation.committedOffset = try committedOffset(
-            of: situation.isForeign ? event.lastPublication ?? event.origin : event.origin)
+            of: situation.isForeign ? event.lastPublication ?? event.origin : event.origin, in: found)
         if let record = event.delay?.record {
-            situation.retryStanding = try standings(of: [record.place])[record.place]
+            situation.retryStanding = try standings(of: [record.place], in: found)[record.place]
         }
         let isWaiting = event.delay.map { situation.retryStanding?.hasPassed($0.record.offset) != true } ?? false
         if !isWaiting, !event.open.isEmpty, !event.isMalformed {
@@ -166,10 +166,10 @@ extension TimelineSearch {
         }
         let retries = try retryPlaces(of: open, reach, admin)
         guard !retries.isEmpty else { return [:] }
-        let standings = try standings(of: Array(Set(open.compactMap(\.delay?.record.place))))
+        let standings = try standings(of: Array(Set(open.compactMap(\.delay?.record.place))), in: found)
         let spans = try lostSpans(in: Array(Set(retries.values.joined())), reach, admin)
         let committed = try ToolFailure.reading(topics.requests[0]) { () throws(KafkaError) in
-            try self.committed(Set(open.map(\.origin.place)))
+            try self.committed(Set(open.map(\.origin.place)), in: found)
         }
         return open.reduce(into: [:]) { losses, event in
             losses[event.origin] = EventLoss(
@@ -179,10 +179,12 @@ extension TimelineSearch {
     }
 
     /// Where the group stands in these partitions, and where they begin.
-    private func standings(of places: [TopicPartition]) throws -> [TopicPartition: Explanation.Standing] {
+    private func standings(
+        of places: [TopicPartition], in found: Found = Found(timelines: [])
+    ) throws -> [TopicPartition: Explanation.Standing] {
         guard !places.isEmpty else { return [:] }
         return try ToolFailure.reading(places[0].topic) { () throws(KafkaError) in
-            let committed = try committed(Set(places))
+            let committed = try committed(Set(places), in: found)
             let reader = try Consumer(properties: readerProperties)
             defer { reader.close() }
             var standings: [TopicPartition: Explanation.Standing] = [:]
@@ -403,9 +405,19 @@ extension TimelineSearch {
     }
 
     /// Up to where the group has consumed the partition of the request; `nil` when it has committed nothing there.
-    package func committedOffset(of origin: Origin) throws -> Int64? {
-        let found = try ToolFailure.reading(origin.topic) { () throws(KafkaError) in try committed([origin.place]) }
-        return found[origin.place].flatMap { $0 < 0 ? nil : $0 }
+    package func committedOffset(of origin: Origin, in found: Found = Found(timelines: [])) throws -> Int64? {
+        let committed = try ToolFailure.reading(origin.topic) { () throws(KafkaError) in
+            try committed([origin.place], in: found)
+        }
+        return committed[origin.place].flatMap { $0 < 0 ? nil : $0 }
+    }
+
+    /// The group's offsets in these partitions as of before the search, negative where it had none; asked for now when the
+    /// search did not come by all of them.
+    private func committed(
+        _ places: Set<TopicPartition>, in found: Found
+    ) throws(KafkaError) -> [TopicPartition: Int64] {
+        places.allSatisfy { found.committed[$0] != nil } ? found.committed : try committed(places)
     }
 
     /// The group's offsets in these partitions, negative where it has none.

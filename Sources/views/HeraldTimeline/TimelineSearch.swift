@@ -51,6 +51,9 @@ package struct TimelineSearch: Sendable {
         package var isCut = false
         /// Whether the reading was ended before its end.
         package var isPart = false
+        /// Up to where the group had consumed before the reading, negative where it had nothing: what follows from a record
+        /// before that was written with it, and is found.
+        var committed: [TopicPartition: Int64] = [:]
 
         /// What was looked for and not read, a phrase each.
         var missed: [String] {
@@ -92,6 +95,9 @@ package struct TimelineSearch: Sendable {
         var builder = TimelineBuilder(limit: query.limit, partitions: counts)
         var records = TimelineRecords(query, decoder: decoder, partitions: counts)
         if !starts.isEmpty {
+            let consumed = starts.keys.filter { kinds[$0.topic] == .request || kinds[$0.topic] == .retry }
+            // Where it cannot be asked, whoever needs it says so.
+            found.committed = (try? committed(Set(consumed))) ?? [:]
             try read(starts, kinds, &records, &builder, &found, onProgress)
             // Where the brokers do not say it, nothing is missing.
             found.openTransactions = (try? openTransactions(in: starts.keys)) ?? []

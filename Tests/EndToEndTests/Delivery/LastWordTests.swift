@@ -97,7 +97,11 @@ struct LastWordTests {
             try await fixture.publish(Self.promotional(50..<51) + [Self.again(7)])
             try await fixture.waitForResults(52)
             #expect(fixture.backend.calls.count { $0.user == "user-7" } == before)
-            #expect(try Self.outcomes(fixture)["again-7"] == "suppressed")
+            let suppressed = try #require(try fixture.results.first { $0.id == "again-7" })
+            #expect(suppressed.outcome == "suppressed")
+            #expect(suppressed.record.json?["preferencesOffset"] as? Int == 1)
+            let called = try #require(try fixture.results.first { $0.id == "p7" })
+            #expect(called.record.json?["preferencesOffset"] as? Int == 0)
             // The user's latest word counts: none is an opt-in.
             try await fixture.publish([Self.word("user-7")])
             try await Self.wait(fixture, "it is applied") {

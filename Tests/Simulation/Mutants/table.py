@@ -191,23 +191,33 @@ MUTANTS = [
     # The user's last word.
     Mutant(
         "nobody is asked for the user's last word",
-        "Engine+Calls.swift",
-        "        if stopsForLastWord(slot, Int(token.service), now: now) { return false }\n",
-        "",
+        "Engine+LastWord.swift",
+        "        guard let lastWord = configuration.lastWord else { return .begins(preferencesOffset: nil) }\n",
+        "        guard slot < 0, let lastWord = configuration.lastWord else {\n"
+        "            return .begins(preferencesOffset: configuration.lastWord?.preferencesOffset)\n        }\n",
         WORDS,
     ),
     Mutant(
         "the user's last word counts at the first call alone",
-        "Engine+Calls.swift",
-        "if stopsForLastWord(slot",
-        "if events.services[index].attempts == 0, stopsForLastWord(slot",
+        "Engine+LastWord.swift",
+        "        guard let lastWord = configuration.lastWord else { return .begins(preferencesOffset: nil) }\n",
+        "        guard events.services[events.place(slot, service)].attempts == 0, let lastWord = configuration.lastWord else {\n"
+        "            return .begins(preferencesOffset: configuration.lastWord?.preferencesOffset)\n        }\n",
         WORDS,
     ),
     Mutant(
         "the user's last word counts for retries alone",
-        "Engine+Calls.swift",
-        "        if stopsForLastWord(slot, Int(token.service), now: now) { return false }\n",
-        "        if events.services[index].attempts > 0, stopsForLastWord(slot, Int(token.service), now: now) { return false }\n",
+        "Engine+LastWord.swift",
+        "        guard let lastWord = configuration.lastWord else { return .begins(preferencesOffset: nil) }\n",
+        "        guard events.services[events.place(slot, service)].attempts > 0, let lastWord = configuration.lastWord else {\n"
+        "            return .begins(preferencesOffset: configuration.lastWord?.preferencesOffset)\n        }\n",
+        WORDS,
+    ),
+    Mutant(
+        "a result names the preferences of its end, not of its call",
+        "Engine+Records.swift",
+        "preferencesOffset: service.flatMap { events.services[events.place(slot, $0)].preferencesOffset },",
+        "preferencesOffset: service.flatMap { _ in configuration.lastWord?.preferencesOffset },",
         WORDS,
     ),
     Mutant(

@@ -14,10 +14,13 @@ final class SimulatedWords {
     private var position = 0
     private var remakes: Int
     private var currentAsOf: Int64?
+    /// What of the preferences was applied when each duty was called last, as an offset.
+    private var positionAtCall: [Int: Int] = [:]
 
     init(hashSeed: UInt64, _ world: LastWords, pushServices: PushServices) {
         table = LastWord(hashSeed: hashSeed, pushServices: pushServices, maxLag: Self.maxLag, rules: QuietClock.rules)
         remakes = world.remakes
+        table.notePreferences(before: 0)
     }
 
     /// Reads on, to the end or not.
@@ -28,11 +31,13 @@ final class SimulatedWords {
             remakes = world.remakes
             position = 0
             table.beginAgain()
+            table.notePreferences(before: 0)
         }
         let left = world.sayings.count - position
         let end = asked == nil ? position + left / 2 : world.sayings.count
         for saying in world.sayings[position..<end] { apply(saying) }
         position = end
+        table.notePreferences(before: Int64(position))
         guard let asked else { return }
         table.noteCurrent(asOf: MonotonicTime(nanoseconds: (asked - Simulation.start) * 1_000_000))
         optOuts = optOuts.filter { $0.value.remakes == remakes }
@@ -64,6 +69,15 @@ final class SimulatedWords {
             table.recall(campaign: Scenario.campaignName(campaign).utf8.span.bytes, isRecalled)
             campaigns[campaign] = isRecalled ? remakes : nil
         }
+    }
+
+    func noteCall(_ duty: Int) { positionAtCall[duty] = position }
+
+    /// What is wrong with the offset that a result names.
+    func objection(to offset: Int64?, of duty: Int, isSuppressed: Bool) -> String? {
+        if isSuppressed { return offset == nil ? "it is suppressed by preferences before no offset" : nil }
+        guard let position = positionAtCall[duty], offset != Int64(position) else { return nil }
+        return "its last call was made by preferences before \(position), not \(offset.map { "\($0)" } ?? "none")"
     }
 
     private static func name(_ user: Int) -> String { "user-\(user)" }
@@ -108,11 +122,21 @@ extension SimulatedWorker {
 
     /// No call begins against a word that its worker has applied, nor a promotional one while it knows none.
     func checkLastWord(_ duty: Int, _ service: Int) {
+        words?.noteCall(duty)
         guard
             let objection = words?.objection(
                 to: simulation.checkers.duties[duty], service: simulation.scenario.pushServices.names[service],
                 now: simulation.now)
         else { return }
         simulation.checkers.fail("\(simulation.checkers.text(duty)) was called, and \(objection)")
+    }
+
+    /// A result names the preferences that its last call, or its suppression, went by.
+    func checkPreferencesOffset(_ duty: Int, _ result: NotificationResult) {
+        guard result.suppression != .capped,
+            let objection = words?.objection(
+                to: result.preferencesOffset, of: duty, isSuppressed: result.outcome == .suppressed)
+        else { return }
+        simulation.checkers.fail("a result of \(simulation.checkers.text(duty)) is wrong: \(objection)")
     }
 }

@@ -193,6 +193,7 @@ extension SimulatedWorker {
                         simulation.checkers.duties[duty], result.suppression, simulation.checkers.text(duty))
                 }
             }
+            for duty in effect.duties { checkPreferencesOffset(duty, result) }
             if result.quietIgnored != nil {
                 for duty in effect.duties {
                     simulation.checkQuietIgnored(

@@ -91,7 +91,8 @@ struct RecordBoundsTests {
         ResultEncoder.append(
             ResultFacts(
                 outcome: .deadLettered, pushService: 63, status: 599, reason: .attemptsExhausted,
-                attempts: Int(Int32.max), firstAttemptAt: never, completedAt: never, omitted: .all),
+                attempts: Int(Int32.max), firstAttemptAt: never, lastAttemptAt: never, preferencesOffset: .max,
+                completedAt: never, omitted: .all),
             of: event, value: value.span.bytes, recordTopic: "t", pushServices: services, detail: detail.span.bytes,
             backendID: backendID.span.bytes, to: &result)
         #expect(result.count > 11_500 && result.count <= ResultEncoder.maximumByteCount)

@@ -21,13 +21,15 @@ struct ResultTests {
             eventJSON(["id": #""e\"1\u2028""#, "source": #""shop""#, "campaign": #""spring""#]),
             headers: [("herald-replays", "2"), ("herald-origin", "notifications.bulk/1/2")])
         let facts = ResultFacts(
-            outcome: .deadLettered, pushService: 0, status: 400, reason: .rejected, attempts: 1,
+            outcome: .deadLettered, pushService: 0, status: 400, reason: .rejected, attempts: 2,
             firstAttemptAt: WallTime(milliseconds: 1_795_250_426_123),
+            lastAttemptAt: WallTime(milliseconds: 1_795_250_426_190), preferencesOffset: 17,
             completedAt: WallTime(milliseconds: 1_795_250_426_200))
         let json = encode(facts, decoding)
         #expect(
             json == #"{"id":"e\"1\u2028","pns":"apns","user":"ann","outcome":"dead-lettered","status":400,"#
-                + #""reason":"rejected","attempts":1,"firstAttemptAt":"2026-11-21T08:40:26.123Z","#
+                + #""reason":"rejected","attempts":2,"firstAttemptAt":"2026-11-21T08:40:26.123Z","#
+                + #""lastAttemptAt":"2026-11-21T08:40:26.190Z","preferencesOffset":17,"#
                 + #""completedAt":"2026-11-21T08:40:26.200Z","source":"shop","campaign":"spring","replays":2,"#
                 + #""origin":{"topic":"notifications.bulk","partition":1,"offset":2}}"#)
         let result = try NotificationResult(decoding: Array(json.utf8))
@@ -37,8 +39,10 @@ struct ResultTests {
         #expect(result.outcome == .deadLettered)
         #expect(result.status == 400)
         #expect(result.reason == .rejected)
-        #expect(result.attempts == 1)
+        #expect(result.attempts == 2)
         #expect(result.firstAttemptAt == facts.firstAttemptAt)
+        #expect(result.lastAttemptAt == facts.lastAttemptAt)
+        #expect(result.preferencesOffset == 17)
         #expect(result.completedAt == facts.completedAt)
         #expect(result.source == "shop")
         #expect(result.campaign == "spring")

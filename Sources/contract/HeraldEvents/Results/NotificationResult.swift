@@ -39,6 +39,12 @@ public struct NotificationResult: Equatable, Sendable {
     public var attempts: Int?
     /// When the first call was made.
     public var firstAttemptAt: WallTime?
+    /// When the last call was made; absent when it was the first one, and when none was made since the event came back from a
+    /// retry topic.
+    public var lastAttemptAt: WallTime?
+    /// The offset before which all preferences were applied when the last call began, or when it was suppressed; absent while
+    /// preferences are off, and when they lie in several partitions.
+    public var preferencesOffset: Int64?
     /// When the outcome was known.
     public var completedAt: WallTime
     /// The event's source.
@@ -71,6 +77,8 @@ public struct NotificationResult: Equatable, Sendable {
         backendID = try fields.backendID()
         attempts = try fields.integer("attempts", 0...Int(Int32.max))
         firstAttemptAt = try fields.time("firstAttemptAt")
+        lastAttemptAt = try fields.time("lastAttemptAt")
+        preferencesOffset = try fields.offset("preferencesOffset")
         completedAt = try fields.requiredTime("completedAt")
         source = try fields.string("source")
         campaign = try fields.string("campaign")

@@ -103,6 +103,12 @@ struct RecordFields: ~Escapable {
         return Int(number)
     }
 
+    func offset(_ name: StaticString) throws(InvalidArgument) -> Int64? {
+        guard let token = value(name) else { return nil }
+        guard let number = number(token), number >= 0 else { throw wrong(name, "a whole number from 0") }
+        return Int64(number)
+    }
+
     func time(_ name: StaticString) throws(InvalidArgument) -> WallTime? {
         guard let token = value(name) else { return nil }
         guard token.kind == .string, let time = RFC3339.parse(token.text(in: bytes).utf8.span.bytes) else {

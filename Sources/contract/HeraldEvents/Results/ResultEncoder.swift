@@ -21,6 +21,11 @@ public struct ResultFacts: Sendable {
     public var attempts: Int?
     /// When the first call was made.
     public var firstAttemptAt: WallTime?
+    /// When the last call was made; none when it was the first one, and when none was made since the event came back from a
+    /// retry topic.
+    public var lastAttemptAt: WallTime?
+    /// The offset before which all preferences were applied when the last call began, or when it was suppressed.
+    public var preferencesOffset: Int64?
     /// When the outcome was known.
     public var completedAt: WallTime
     /// The parts of the notification that were not handed on, because the backend takes none or the push service has no
@@ -31,7 +36,8 @@ public struct ResultFacts: Sendable {
     public init(
         outcome: Outcome, firstOutcome: Outcome? = nil, pushService: Int? = nil, status: Int? = nil,
         reason: DeadLetterReason? = nil, suppression: SuppressionReason? = nil,
-        quietIgnored: QuietIgnored? = nil, attempts: Int? = nil, firstAttemptAt: WallTime? = nil, completedAt: WallTime,
+        quietIgnored: QuietIgnored? = nil, attempts: Int? = nil, firstAttemptAt: WallTime? = nil,
+        lastAttemptAt: WallTime? = nil, preferencesOffset: Int64? = nil, completedAt: WallTime,
         omitted: ContentFields = []
     ) {
         self.outcome = outcome
@@ -43,6 +49,8 @@ public struct ResultFacts: Sendable {
         self.quietIgnored = quietIgnored
         self.attempts = attempts
         self.firstAttemptAt = firstAttemptAt
+        self.lastAttemptAt = lastAttemptAt
+        self.preferencesOffset = preferencesOffset
         self.completedAt = completedAt
         self.omitted = omitted
     }
@@ -80,9 +88,9 @@ public enum ResultEncoder {
         }
     }
 
-    /// What a result takes beside its texts: at most 22 keys of 253 bytes together, four words of 62, two moments of 52, five
-    /// numbers of 100, the omitted parts' names of 58, the texts' quotes and two braces are 527.
-    private static let roomBesideTexts = 544
+    /// What a result takes beside its texts: at most 24 keys of 291 bytes together, four words of 62, three moments of 78, six
+    /// numbers of 120, the omitted parts' names of 58, the texts' quotes and two braces are 611.
+    private static let roomBesideTexts = 640
 
     private static func write(
         _ facts: ResultFacts, of event: DecodedEvent, _ requested: [[UInt8]], value: RawSpan, recordTopic: String,
@@ -108,6 +116,8 @@ public enum ResultEncoder {
         if let backendID, BackendID.isValid(backendID) { writer.write("backendId", utf8: backendID, to: &output) }
         if let attempts = facts.attempts { writer.write("attempts", Int64(attempts), to: &output) }
         if let time = facts.firstAttemptAt { writer.write("firstAttemptAt", time, to: &output) }
+        if let time = facts.lastAttemptAt { writer.write("lastAttemptAt", time, to: &output) }
+        if let offset = facts.preferencesOffset { writer.write("preferencesOffset", offset, to: &output) }
         writer.write("completedAt", facts.completedAt, to: &output)
         if event.source.isPresent {
             writer.write("source", utf8: event.bytes(of: event.source, value: value), to: &output)

@@ -65,9 +65,12 @@ extension Engine {
             decide(slot, Int(token.service), .expired, now: now)
             return false
         }
-        if stopsForLastWord(slot, Int(token.service), now: now) { return false }
+        guard case .begins(let preferencesOffset) = lookUpLastWord(slot, Int(token.service), now: now) else {
+            return false
+        }
         let mayHang = calls.hangInNumber && mayHang(slot, index, now: now)
         if mayHang, postpones(slot, Int(token.service), now: now) { return false }
+        events.notePreferences(slot, Int(token.service), before: preferencesOffset)
         events.beginCall(token, sequence: calls.begin(token, now: now.monotonic), now: now.wall)
         if caps.isOn { noteCapCall(slot) }
         if mayHang {

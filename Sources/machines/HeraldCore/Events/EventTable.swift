@@ -461,6 +461,7 @@ extension EventTable {
         let (index, place) = (service(token), Int(token.slot.index))
         services[index].phase.become(.calling)
         services[index].sequence = sequence
+        services[index].calledAt = now
         if slots[place].firstAttemptAt == nil { slots[place].firstAttemptAt = now }
         slots[place].callsOut += 1
         slots[place].wasCalled = true
@@ -473,6 +474,11 @@ extension EventTable {
         services[index].isSuspect = false
         if result.status != 0 { services[index].status = result.status }
         services[index].detail = result.detail ?? result.failure?.word
+    }
+
+    /// Notes before which offset the preferences were applied by which its call begins, or is suppressed.
+    mutating func notePreferences(_ slot: Int32, _ service: Int, before offset: Int64?) {
+        services[place(slot, service)].preferencesOffset = offset
     }
 
     mutating func noteHanging(_ index: Int) { services[index].isHanging = true }

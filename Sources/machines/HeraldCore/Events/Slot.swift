@@ -190,6 +190,10 @@ struct ServiceState: Sendable {
     /// The number of the latest call of all when this service's credentials were refused; 0 = never.
     var refusedAt: UInt64 = 0
     var decidedAt = WallTime(milliseconds: 0)
+    /// When its latest call began; `nil` before the first of this stay.
+    var calledAt: WallTime?
+    /// The offset before which the preferences were applied when its latest call began, or when it was suppressed.
+    var preferencesOffset: Int64?
     /// Its number in the memory of notifications, and the number of the earlier one; -1 = none.
     var memory = -1
     var first = -1

@@ -43,38 +43,50 @@ extension Engine {
     /// Ends the next call by the user's word, a recall or a cap, or holds it while it is not known what the user has said
     /// last, or got.
     ///
-    /// False when it may begin.
     @inline(__always)
-    mutating func stopsForLastWord(_ slot: Int32, _ service: Int, now: Moment) -> Bool {
-        guard let lastWord = configuration.lastWord else { return false }
-        return stops(slot, service, by: lastWord, now: now)
+    mutating func lookUpLastWord(_ slot: Int32, _ service: Int, now: Moment) -> LastLook {
+        guard let lastWord = configuration.lastWord else { return .begins(preferencesOffset: nil) }
+        return look(slot, service, at: lastWord, now: now)
     }
 
-    private mutating func stops(_ slot: Int32, _ service: Int, by lastWord: LastWord, now: Moment) -> Bool {
+    /// What a look at the user's last word comes to.
+    enum LastLook {
+        /// The call does not begin.
+        case stops
+        /// The call may begin, by what the preferences before this offset say; ``LastWord/preferencesOffset``.
+        case begins(preferencesOffset: Int64?)
+    }
+
+    private mutating func look(_ slot: Int32, _ service: Int, at lastWord: LastWord, now: Moment) -> LastLook {
         // Before the word is looked up: a word that is applied in between must not be missed by a call that it makes due.
         let isHeld = isHeldForLastWord(slot, now: now)
+        let offset = lastWord.preferencesOffset
         let said = lastWord.said(
             identity: events[slot].recallIdentity,
             user: lastWord.wordHash(user: events[slot].userHash, kept: events[slot].keptHash),
             source: events[slot].sourceHash,
             campaign: events[slot].campaign, of: events[slot].eventClass, to: service)
         if case .suppressed(let suppression)? = said {
+            events.notePreferences(slot, service, before: offset)
             decide(slot, service, .suppressed(suppression), now: now)
-            return true
+            return .stops
         }
         if isHeld {
             suspend(slot, service, since: lastWord.knownUntil(now) ?? now.wall, .preferences, now: now)
-            return true
+            return .stops
         }
-        if case .quiet(let window)? = said, rests(slot, service, window, by: lastWord, now: now) { return true }
-        return stopsForCaps(slot, service, now: now)
+        if case .quiet(let window)? = said, rests(slot, service, window, offset, by: lastWord, now: now) {
+            return .stops
+        }
+        return stopsForCaps(slot, service, now: now) ? .stops : .begins(preferencesOffset: offset)
     }
 
     /// Has a call wait for the end of its user's quiet hours, or ends it when it would expire before.
     ///
     /// False when it may begin.
     private mutating func rests(
-        _ slot: Int32, _ service: Int, _ window: QuietWindow, by lastWord: LastWord, now: Moment
+        _ slot: Int32, _ service: Int, _ window: QuietWindow, _ preferencesOffset: Int64?, by lastWord: LastWord,
+        now: Moment
     ) -> Bool {
         let ruling = lastWord.ruling(
             window, zone: events[slot].zone, shift: events[slot].quietShift, expiresAt: events[slot].event.expiresAt,
@@ -84,7 +96,9 @@ extension Engine {
         case .ignored(let why):
             events.noteQuietIgnored(slot, why)
             return false
-        case .expires(let end): decide(slot, service, .suppressed(.quietExpired(end)), now: now)
+        case .expires(let end):
+            events.notePreferences(slot, service, before: preferencesOffset)
+            decide(slot, service, .suppressed(.quietExpired(end)), now: now)
         case .waits(let end) where configuration.retry.delays.isEmpty:
             // Settings forbid it; as with a paused campaign, nothing is called all the same.
             suspend(slot, service, since: end, .quietHours, now: now)

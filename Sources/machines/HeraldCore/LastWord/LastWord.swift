@@ -24,6 +24,8 @@ public final class LastWord: Sendable {
     private let sayings = Interned<String>()
     /// In nanoseconds of the monotonic clock.
     private let current = Atomic(Int64.min)
+    /// That of ``preferencesOffset``; -1 without one.
+    private let offset = Atomic(Int64(-1))
 
     // The follower's thread alone.
     /// Alternates each time that the topics are read again.
@@ -108,6 +110,12 @@ public final class LastWord: Sendable {
         setRecall(of: Campaigns.hash(campaign, seed: seed), isRecalled, words)
     }
 
+    /// Notes that each record of the preferences before an offset is applied; `nil` when one offset does not say that,
+    /// because they lie in several partitions.
+    public func notePreferences(before offset: Int64?) {
+        self.offset.store(offset ?? -1, ordering: .releasing)
+    }
+
     /// Notes that everything that was committed at a moment is applied.
     public func noteCurrent(asOf moment: MonotonicTime) {
         if isReadingAgain {
@@ -145,6 +153,15 @@ public final class LastWord: Sendable {
     public var currentAsOf: MonotonicTime? {
         let nanoseconds = current.load(ordering: .acquiring)
         return nanoseconds == .min ? nil : MonotonicTime(nanoseconds: nanoseconds)
+    }
+
+    /// The offset before which each record of the preferences is applied; `nil` before they are read, and when they lie in
+    /// several partitions.
+    ///
+    /// A word that is looked up after it is at least as young.
+    public var preferencesOffset: Int64? {
+        let offset = offset.load(ordering: .acquiring)
+        return offset < 0 ? nil : offset
     }
 
     /// Whether it is not known to be young enough for promotional events.

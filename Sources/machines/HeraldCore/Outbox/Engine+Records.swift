@@ -98,7 +98,8 @@ extension Engine {
             status: production.status == 0 ? nil : production.status, reason: reason,
             suppression: suppression, quietIgnored: events[slot].quietIgnored,
             attempts: service == nil ? nil : production.attempts,
-            firstAttemptAt: events[slot].firstAttemptAt,
+            firstAttemptAt: events[slot].firstAttemptAt, lastAttemptAt: service.flatMap { lastAttempt(slot, $0) },
+            preferencesOffset: service.flatMap { events.services[events.place(slot, $0)].preferencesOffset },
             completedAt: production.decidedAt, omitted: omitted(from: slot, final.outcome, service))
         let backendID = configuration.keepsBackendIDs && final == .delivered ? backendID(slot, service) : nil
         withSlot(slot) { slot in
@@ -108,6 +109,12 @@ extension Engine {
                 detail: final.outcome.hasDetail ? diagnostics.detail.span.bytes : nil, backendID: backendID?.span.bytes,
                 to: &output)
         }
+    }
+
+    /// When the last call to a push service was made, unless it was the event's first.
+    private func lastAttempt(_ slot: Int32, _ service: Int) -> WallTime? {
+        let moment = events.services[events.place(slot, service)].calledAt
+        return moment == events[slot].firstAttemptAt ? nil : moment
     }
 
     /// The parts that a delivered notification lacks.

@@ -29,6 +29,8 @@ final class WordsClients: JobIO {
     private let topics: TopicFollower
     private var keeper: WordKeeper
     private var preferences: TopicHandleID?
+    /// Whether an offset says how far the preferences are read: they lie in one partition.
+    private var isPlaced = false
     private var answers: [Answer] = []
     private var brokenSinceLog = 0
     private var lastBrokenLog: MonotonicTime?
@@ -87,7 +89,10 @@ final class WordsClients: JobIO {
     private func read(_ partitions: [TopicPartition]) throws(KafkaError) {
         try topics.read(partitions)
         let topic = configuration.preferencesTopic
-        preferences = partitions.contains { $0.topic == topic } ? try topics.topicID(of: topic) : nil
+        let count = partitions.count { $0.topic == topic }
+        preferences = count > 0 ? try topics.topicID(of: topic) : nil
+        isPlaced = count == 1
+        configuration.table.notePreferences(before: isPlaced ? 0 : nil)
     }
 
     // MARK: What arrives
@@ -131,6 +136,7 @@ final class WordsClients: JobIO {
                     ? keeper.takePreference(key: key, value: value) : keeper.takeRecall(key: key, value: value)
             }
         }
+        if isPreference, isPlaced { configuration.table.notePreferences(before: message.offset + 1) }
         if let problem { noteBroken(problem, message, isPreference: isPreference) }
     }
 

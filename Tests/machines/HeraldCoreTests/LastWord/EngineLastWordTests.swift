@@ -138,6 +138,37 @@ struct EngineLastWordTests {
         #expect(harness.calls.count == 1)
     }
 
+    @Test("is named in a result by its offset: that of the last call's beginning, or of the suppression")
+    func preferencesOffset() throws {
+        let harness = harness()
+        func result(at index: Int) throws -> NotificationResult {
+            try NotificationResult(decoding: Array(harness.result(at: index).utf8))
+        }
+        harness.event("ann")
+        harness.answer(200)
+        #expect(try result(at: 0).preferencesOffset == nil)
+        word.notePreferences(before: 3)
+        let first = harness.now.wall
+        harness.event("ann")
+        word.notePreferences(before: 7)
+        harness.answer(503)
+        harness.pass(.seconds(1))
+        let second = harness.now.wall
+        word.notePreferences(before: 9)
+        harness.answer(200)
+        #expect(try result(at: 1).preferencesOffset == 7)
+        #expect(try result(at: 1).lastAttemptAt.map { first < $0 && $0 <= second } ?? false)
+        say("ann") { $0.isOfAll = true }
+        harness.event("ann")
+        #expect(try result(at: 2).preferencesOffset == 9)
+        #expect(try result(at: 2).lastAttemptAt == nil)
+        word.notePreferences(before: nil)
+        harness.event("bob")
+        harness.answer(200)
+        #expect(try result(at: 3).preferencesOffset == nil)
+        #expect(try result(at: 3).lastAttemptAt == nil)
+    }
+
     @Test("is asked before each call: a quick retry and a waiting call end by what was said meanwhile")
     func meanwhile() {
         let harness = harness { $0.maxInFlight = 1 }
