@@ -406,10 +406,10 @@ extension TimelineSearch {
 
     /// Up to where the group has consumed the partition of the request; `nil` when it has committed nothing there.
     package func committedOffset(of origin: Origin, in found: Found = Found(timelines: [])) throws -> Int64? {
-        let committed = try ToolFailure.reading(origin.topic) { () throws(KafkaError) in
+        let offsets = try ToolFailure.reading(origin.topic) { () throws(KafkaError) in
             try committed([origin.place], in: found)
         }
-        return committed[origin.place].flatMap { $0 < 0 ? nil : $0 }
+        return offsets[origin.place].flatMap { $0 < 0 ? nil : $0 }
     }
 
     /// The group's offsets in these partitions as of before the search, negative where it had none; asked for now when the

@@ -48,8 +48,11 @@ extension EventTimeline {
     func newWord(by words: StandingWords) -> String? {
         guard let user, let delay, delay.reason == RetryReason.quietHours.rawValue else { return nil }
         let word = words.word(of: user)
-        guard let quiet = word?.preference.quiet else { return "names no quiet hours" }
-        return word?.saidAt.map { $0 > delay.at } ?? false ? "is another one, with the quiet hours \(quiet.text)" : nil
+        guard let quiet = word?.preference.quiet else {
+            return words.isDiscreet ? "is another one" : "names no quiet hours"
+        }
+        guard word?.saidAt.map({ $0 > delay.at }) ?? false else { return nil }
+        return words.isDiscreet ? "is another one" : "is another one, with the quiet hours \(quiet.text)"
     }
 
     /// What is wrong with its user's record, when that stood there before an opt-out ended a push service.
@@ -57,6 +60,6 @@ extension EventTimeline {
         guard let word = user.flatMap(words.word) else { return nil }
         let ends = outcomes.values.filter { $0.suppression == .optedOut }.map(\.completedAt)
         guard let end = ends.min(), word.place?.at.map({ $0 <= end }) ?? true else { return nil }
-        return word.fault
+        return words.isDiscreet && word.fault != nil ? "the record is broken" : word.fault
     }
 }

@@ -85,7 +85,9 @@ struct LastWordTests {
 
     @Test("An opt-out while events flow holds for every call after the worker has applied it")
     func flowing() async throws {
-        try await Fixture.run(Self.plan()) { fixture in
+        var plan = Self.plan()
+        plan.partitions = 1
+        try await Fixture.run(plan) { fixture in
             let worker = try await fixture.startWorker(changing: Self.names(fixture))
             try await fixture.publish(Self.promotional(0..<50))
             try await fixture.waitForResults(50)

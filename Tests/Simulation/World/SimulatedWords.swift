@@ -54,7 +54,8 @@ final class SimulatedWords {
         case .broken(let user, let understood):
             table.refuse(understood, of: Self.name(user).utf8.span.bytes)
             var optOut = understood
-            if let former = optOuts[user]?.optOut { optOut.add(former) } else { optOut.isOfPromotional = true }
+            let former = optOuts[user]?.optOut ?? OptOut()
+            if former.isEmpty { optOut.isOfPromotional = true } else { optOut.add(former) }
             optOuts[user] = (optOut, optOuts[user]?.quiet, remakes)
         case .event(let recall, let isRecalled):
             let (id, user) = (recall.id.utf8.span.bytes, Self.name(recall.user).utf8.span.bytes)
@@ -74,8 +75,10 @@ final class SimulatedWords {
     func noteCall(_ duty: Int) { positionAtCall[duty] = position }
 
     /// What is wrong with the offset that a result names.
-    func objection(to offset: Int64?, of duty: Int, isSuppressed: Bool) -> String? {
-        if isSuppressed { return offset == nil ? "it is suppressed by preferences before no offset" : nil }
+    func objection(to offset: Int64?, of duty: Int, _ outcome: Outcome) -> String? {
+        if outcome == .suppressed { return offset == nil ? "it is suppressed by preferences before no offset" : nil }
+        // Others may have ended without a call since they came back from a retry topic.
+        guard outcome == .delivered || offset != nil else { return nil }
         guard let position = positionAtCall[duty], offset != Int64(position) else { return nil }
         return "its last call was made by preferences before \(position), not \(offset.map { "\($0)" } ?? "none")"
     }
@@ -135,7 +138,7 @@ extension SimulatedWorker {
     func checkPreferencesOffset(_ duty: Int, _ result: NotificationResult) {
         guard result.suppression != .capped,
             let objection = words?.objection(
-                to: result.preferencesOffset, of: duty, isSuppressed: result.outcome == .suppressed)
+                to: result.preferencesOffset, of: duty, result.outcome)
         else { return }
         simulation.checkers.fail("a result of \(simulation.checkers.text(duty)) is wrong: \(objection)")
     }

@@ -10,7 +10,7 @@ extension Settings {
     func consoleContext(
         environment: [String: String], configuration: String?, temporaryDirectory: String
     ) throws -> ConsoleContext {
-        let search = try timelineSearch()
+        let search = try timelineSearch(isDiscreet: true)
         var context = ConsoleContext(
             replay: try replayContext(environment: environment), campaigns: campaignContext(environment: environment),
             starts: CampaignStartRules(

@@ -42,9 +42,9 @@ extension Settings {
             controlProperties: KafkaClientSettings.publisher(self),
             operatorName: Operator.name(environment: environment))
         context.workerTrouble = { workerTrouble(for: $0) }
-        if let standingWords {
+        if let words = standingWords() {
             context.recalls = { names in
-                try standingWords().recalls(ofCampaigns: names, reach: clusterReach, admin: adminClient())
+                try words().recalls(ofCampaigns: names, reach: clusterReach, admin: adminClient())
             }
         }
         return context
@@ -67,20 +67,25 @@ extension Settings {
         return try Replayer(context, reach: clusterReach, admin: adminClient(), isWriting: isWriting)
     }
 
-    func timelineSearch() throws -> TimelineSearch {
+    /// - Parameter isDiscreet: whether it leaves out what users said, and when.
+    func timelineSearch(isDiscreet: Bool = false) throws -> TimelineSearch {
         TimelineSearch(
             topics: topicNames, delays: retry.delays,
             // As for every reader of millions of results.
             readerProperties: KafkaClientSettings.toolReader(self),
             decoder: try recordDecoder(),
             group: WorkerGroup(name: kafka.group, listen: adminAddress, named: namedWorkers, token: adminToken),
-            words: standingWords)
+            words: standingWords(isDiscreet: isDiscreet))
     }
 
     /// Where users and recalls say what ends events without a call; `nil` when workers do not obey them.
-    var standingWords: (@Sendable () throws -> LastWordContext)? {
+    func standingWords(isDiscreet: Bool = false) -> (@Sendable () throws -> LastWordContext)? {
         guard preferences.enabled else { return nil }
-        return { try lastWordContext(environment: [:]) }
+        return {
+            var context = try lastWordContext(environment: [:])
+            context.isDiscreet = isDiscreet
+            return context
+        }
     }
 
     /// Reads what workers' admin ports want to be shown; `nil` when that is not set.

@@ -77,17 +77,19 @@ public final class LastWord: Sendable {
 
     /// Takes a record that is broken: what was understood of it is added to the user's former word.
     ///
-    /// Without a former word nothing promotional is sent to the user. One that opted out of nothing, and has no quiet hours,
-    /// is not remembered. Quiet hours stay as they were.
+    /// Without a former opt-out nothing promotional is sent to the user. Quiet hours stay as they were.
     public func refuse(_ understood: OptOut, of user: RawSpan) {
         let hash = ByteHash.hash(user, seed: seed)
         let own = words[hash]
         let former = Word(rawValue: own == 0 ? keptWord(of: user) : own)
         var parts = parts(understood, nil)
-        if former.rawValue == 0 { parts.flags |= Word.promotional }
-        parts.flags |= former.rawValue & (Word.all | Word.promotional)
-        parts.pushServices = parts.pushServices.union(former.pushServices(remainders))
-        parts.sources.formUnion(former.sources(remainders))
+        var before = Parts(
+            flags: former.rawValue & (Word.all | Word.promotional), pushServices: former.pushServices(remainders),
+            sources: Set(former.sources(remainders)))
+        if before.isEmpty { before.flags = Word.promotional }
+        parts.flags |= before.flags
+        parts.pushServices = parts.pushServices.union(before.pushServices)
+        parts.sources.formUnion(before.sources)
         parts.quiet = former.quiet(remainders)
         words.set(packed(parts), of: hash)
     }

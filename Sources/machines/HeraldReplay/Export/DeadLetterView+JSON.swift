@@ -6,13 +6,17 @@ internal import HeraldTools
 extension DeadLetterView {
     /// What to do first about it, for a shell; `nil` when nothing is to be done.
     package func command(configuration: String?, foreign: ForeignTopic? = nil) -> String? {
-        guard fate.isOpen || remedy == .replay else { return nil }
+        guard fate.isOpen || remedy == .replay || remedy == .wait else { return nil }
         let file = configuration.map { " --config \(Selection.quoted($0))" } ?? ""
         switch remedy {
         case .replay: return replayCommand(configuration: configuration, foreign: foreign)
         case .correct(let member):
             guard omissions.isDisjoint(with: [.key, .value]) else { return nil }
             return "herald dlq replay \(place) --set \(member)=\(member.uppercased())\(file)"
+        case .wait:
+            guard let name = id ?? origin else { return nil }
+            return
+                "herald explain \(Selection.quoted(name))\(user.map { " --user \(Selection.quoted($0))" } ?? "")\(file)"
         case .leave, .resolve: return "herald dlq resolve \(place) --note WHY\(file)"
         }
     }

@@ -52,6 +52,8 @@ package struct DeadLetterView: Sendable {
         case correct(String)
         /// Nothing helps: a replay ends as suppressed.
         case leave
+        /// It was replayed, and that has no outcome yet: a second replay would notify twice.
+        case wait
         /// Whoever published it has to send it again, or nobody wants it any more.
         case resolve
 
@@ -60,6 +62,7 @@ package struct DeadLetterView: Sendable {
             case .replay: "replay"
             case .correct: "correct"
             case .leave: "leave"
+            case .wait: "wait"
             case .resolve: "resolve"
             }
         }
@@ -106,6 +109,7 @@ package struct DeadLetterView: Sendable {
             ? .replay
             : SuggestedAction.remedy(
                 entry.reason, detail: entry.text(.detail), isExpired: expiresAt.map { $0 <= now } ?? false)
+        if !entry.isForeign, fate.state == .replayed, fate.outcome == nil { remedy = .wait }
         message = event.message()
         content = event.content()
         value = event.value

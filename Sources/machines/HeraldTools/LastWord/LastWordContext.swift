@@ -18,6 +18,9 @@ package struct LastWordContext: Sendable {
     package var operatorName: String
     /// The names under which opt-outs outlive their users' erasure; `nil` when nothing is kept.
     package let kept: KeptNames?
+    /// Whether what stands against events is told without what users said, and when: the console shows that to those alone
+    /// of whom the audit has that they looked.
+    package var isDiscreet = false
 
     package init(
         topics: Topics, pushServices: PushServices, classes: [String: EventClass] = [:],
@@ -90,8 +93,8 @@ package struct LastWordContext: Sendable {
 
     /// Finds a user's word: reads the whole topic.
     ///
-    /// A broken record counts as workers have it: what was understood of it is added to the former word that the topic still
-    /// has, or, without any, to an opt-out of promotional.
+    /// A broken record counts as workers have it: what was understood of it is added to the former opt-out that the topic still
+    /// has, or, without any, to one of promotional.
     ///
     /// - Parameter onProgress: called now and then with how many of how many records were passed; `false` ends it.
     /// - Returns: `nil` when the user has said nothing, or is forgotten.
@@ -135,7 +138,8 @@ package struct LastWordContext: Sendable {
         let words = try reading(
             of: Array(Set(events.map(\.user))), reach: reach, admin: admin, onProgress: isInTime
         ).words
-        return StandingWords(words, recalls, pushServices: pushServices, classes: classes)
+        return StandingWords(
+            words, recalls, pushServices: pushServices, classes: classes, isDiscreet: isDiscreet)
     }
 
     /// Which of these campaigns are recalled, by their names.
@@ -152,21 +156,13 @@ package struct LastWordContext: Sendable {
     /// Whoever asks where an event stands does not wait for ten million words.
     private static let patience = Duration.seconds(10)
 
-    /// What stands in the topic for those of many users who have said something, by hashes of their names.
-    ///
-    /// - Parameter users: the hashes of all that are meant.
+    /// What holds for those of many users who have said something, or of whom something is kept.
     package func words(
-        ofUsersWithHashes users: Set<Int>, reach: ClusterReach, admin: Admin, onProgress: (Int64, Int64) -> Bool
-    ) throws -> [Int: Preference] {
-        var words: [Int: Preference] = [:]
+        of users: UserHashes, reach: ClusterReach, admin: Admin, onProgress: (Int64, Int64) -> Bool
+    ) throws -> ManyWords {
+        var words = ManyWords(of: users, pushServices: pushServices)
         try readAll(of: topics.preferences, reach, admin, onProgress) { message in
-            guard let key = message.keyCopy else { return }
-            let hash = String(decoding: key, as: UTF8.self).hashValue
-            guard users.contains(hash) else { return }
-            let former = words[hash].map { Entry(preference: $0) }
-            words[hash] = message.valueCopy.map {
-                Entry($0, after: former, pushServices: pushServices).preference
-            }
+            if let key = message.keyCopy { words.take(key: key, value: message.valueCopy) }
         }
         return words
     }
@@ -345,13 +341,12 @@ extension LastWordContext.Entry {
     init(_ value: [UInt8], after former: Self?, pushServices: PushServices) {
         (preference, problem) = Preference.reading(value.span.bytes, pushServices: pushServices)
         guard problem != nil else { return }
-        if let former {
-            preference.optOut.formUnion(former.preference.optOut)
-            preference.quiet = former.preference.quiet
+        if let optOut = former?.preference.optOut, !optOut.isEmpty {
+            preference.optOut.formUnion(optOut)
         } else {
             preference.optOut.isOfPromotional = true
-            preference.quiet = nil
         }
+        preference.quiet = former?.preference.quiet
     }
 
     /// What is wrong with its record, as a sentence's end; `nil` for a sound one.
@@ -392,8 +387,9 @@ extension Recall {
             case nil: "what has no outcome yet may be called again"
             }
         return
-            "\(subject.words): the recall\(origin)\(reason.map { ": \($0)," } ?? "") is withdrawn: \(open). What comes "
-            + "later is called; what ended meanwhile stays suppressed."
+            "\(subject.words): the recall\(origin)\(reason.map { ": \($0)," } ?? "") is withdrawn: \(open). What is "
+            + "published later is called; what ended meanwhile stays suppressed, and so does an event that comes again under "
+            + "the same id within delivery.dedupe.window: send it under another id."
     }
 }
 

@@ -46,7 +46,7 @@ package struct PreferenceTrial {
         package var delivered = 0
         /// Those that would have waited for the end of quiet hours.
         package var held = 0
-        /// Those that a cap would have ended.
+        /// Those that a cap would have ended, of those that waited too.
         package var capped = 0
     }
 
@@ -58,8 +58,17 @@ package struct PreferenceTrial {
     /// What it knows lies in one place.
     private static let home: Int32 = 0
 
+    /// A notification that waits for the end of quiet hours.
+    private struct Held {
+        var end: WallTime
+        var delivery: Delivery
+    }
+
     private let rules: Rules
     private var caps: Caps
+    /// What waits, by users, what leaves first in front.
+    private var held: [UInt64: [Held]] = [:]
+    private var heldCount = 0
     /// Whether a user would have got less or later, of those who got something promotional.
     private var isAffected: [UInt64: Bool] = [:]
     /// One of so many users is looked at, a power of two.
@@ -82,19 +91,46 @@ package struct PreferenceTrial {
         (isAffected.count * sample, isAffected.values.count(where: \.self) * sample)
     }
 
+    /// Takes a user's next notification.
     package mutating func add(_ delivery: Delivery) {
         let hash = UInt64(bitPattern: Int64(delivery.user.hashValue))
         guard hash & UInt64(sample - 1) == 0 else { return }
-        var counts = Counts(delivered: sample)
-        if delivery.eventClass == .promotional {
-            // What sleeps is not capped before it wakes.
-            let end = rules.quiet.flatMap { $0.end(around: delivery.at, in: delivery.zone ?? rules.zone) }
-            if end != nil { counts.held = sample }
-            if isCapped(delivery, of: hash, at: end ?? delivery.at) { (counts.capped, counts.held) = (sample, 0) }
-            isAffected[hash] = isAffected[hash] == true || counts.held + counts.capped > 0
-            if isAffected.count > mostUsers { halve() }
+        guard delivery.eventClass == .promotional else {
+            count(Counts(delivered: sample), delivery)
+            return
         }
-        count(counts, delivery)
+        wake(hash, until: delivery.at)
+        // What sleeps is not capped before it wakes.
+        if let end = rules.quiet.flatMap({ $0.end(around: delivery.at, in: delivery.zone ?? rules.zone) }) {
+            let waiting = held[hash, default: []]
+            held[hash, default: []].insert(
+                Held(end: end, delivery: delivery), at: waiting.firstIndex { end < $0.end } ?? waiting.count)
+            heldCount += 1
+        } else {
+            settle(delivery, of: hash, at: delivery.at)
+        }
+        if isAffected.count > mostUsers || heldCount > 2 * mostUsers { halve() }
+    }
+
+    /// Lets all leave that waits, after the last notification.
+    package mutating func finish() {
+        for user in Array(held.keys) { wake(user, until: nil) }
+    }
+
+    /// Lets leave what waited for an end until a moment; all of it without one.
+    private mutating func wake(_ user: UInt64, until moment: WallTime?) {
+        while let first = held[user]?.first, moment.map({ first.end <= $0 }) ?? true {
+            held[user]?.removeFirst()
+            heldCount -= 1
+            settle(first.delivery, of: user, at: first.end, wasHeld: true)
+        }
+        if held[user]?.isEmpty == true { held[user] = nil }
+    }
+
+    private mutating func settle(_ delivery: Delivery, of user: UInt64, at moment: WallTime, wasHeld: Bool = false) {
+        let isCapped = isCapped(delivery, of: user, at: moment)
+        isAffected[user] = isAffected[user] == true || wasHeld || isCapped
+        count(Counts(delivered: sample, held: wasHeld ? sample : 0, capped: isCapped ? sample : 0), delivery)
     }
 
     /// Whether a cap would have ended the notification, by the workers' own rule; one that it lets through counts from now on.
@@ -113,6 +149,8 @@ package struct PreferenceTrial {
         sample *= 2
         let mask = UInt64(sample - 1)
         isAffected = isAffected.filter { $0.key & mask == 0 }
+        held = held.filter { $0.key & mask == 0 }
+        heldCount = held.values.reduce(0) { $0 + $1.count }
         caps.keepUsers(of: Self.home) { $0 & mask == 0 }
     }
 

@@ -55,7 +55,7 @@ package struct PreferenceTrialReader {
             guard isWhole else { return false }
         }
         let delivered = BytePattern("\"\(Outcome.delivered.rawValue)\"")
-        return try read(
+        let isWhole = try read(
             context.topics.results, since: since, reach, admin, { onProgress(.results, $0, $1) },
             { reader, message in
                 let isDelivered = message.withValue { value in
@@ -66,6 +66,8 @@ package struct PreferenceTrialReader {
                 else { return }
                 reader.add(result, of: user)
             })
+        trial.finish()
+        return isWhole
     }
 
     private mutating func note(_ message: Message, _ value: RawSpan, _ topic: String, _ event: inout DecodedEvent) {

@@ -10,7 +10,7 @@ package struct StandingWords: Sendable {
     package enum Said: Equatable, Sendable {
         case recalled(Recall, ofCampaign: Bool)
         /// - Parameters:
-        ///   - what: As `optOut` has it: `promotional`.
+        ///   - what: As `optOut` has it: `promotional`; `it` where that is not told.
         ///   - fault: What is wrong with the user's record, which counts as that opt-out; `nil` for the user's own word.
         case optedOut(_ what: String, since: WallTime?, by: String?, fault: String? = nil)
 
@@ -77,6 +77,8 @@ package struct StandingWords: Sendable {
     private let classes: [String: EventClass]
     private let words: [String: LastWordContext.Entry]
     private let recalls: [Recall.Subject: Recall]
+    /// Whether it tells neither what users said, nor since when and by whom: who wants to know that looks at the user's word.
+    package let isDiscreet: Bool
 
     /// - Parameters:
     ///   - words: What stands in the topic of some users, those who have said nothing left out.
@@ -84,9 +86,10 @@ package struct StandingWords: Sendable {
     ///   - classes: Those of request topics that are not transactional.
     package init(
         _ words: [String: LastWordContext.Entry], _ recalls: [Recall.Subject: Recall], pushServices: PushServices,
-        classes: [String: EventClass]
+        classes: [String: EventClass], isDiscreet: Bool = false
     ) {
         (self.words, self.recalls, self.pushServices, self.classes) = (words, recalls, pushServices, classes)
+        self.isDiscreet = isDiscreet
         table = LastWord(hashSeed: 0, pushServices: pushServices, maxLag: .zero)
         for (user, entry) in words {
             table.set(entry.preference.optOut, quiet: entry.preference.quiet, of: user.utf8.span.bytes)
@@ -113,6 +116,7 @@ package struct StandingWords: Sendable {
             let own = event.id.flatMap { recalls[.event(id: $0, user: event.user, source: event.source)] }
             return .recalled(
                 own ?? event.campaign.flatMap { recalls[.campaign($0)] } ?? Recall(), ofCampaign: own == nil)
+        case .optedOut? where isDiscreet: return .optedOut("it", since: nil, by: nil)
         case .optedOut(let what)?:
             let word = words[event.user]
             return .optedOut(what, since: word?.saidAt, by: word?.preference.by, fault: word?.fault)
@@ -120,6 +124,6 @@ package struct StandingWords: Sendable {
         }
     }
 
-    /// A user's word as the topic has it; `nil` when the user has said nothing.
+    /// A user's word as the topic has it; `nil` when the user has said nothing. For its words ask ``isDiscreet``.
     package func word(of user: String) -> LastWordContext.Entry? { words[user] }
 }

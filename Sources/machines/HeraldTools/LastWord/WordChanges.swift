@@ -12,17 +12,20 @@ package struct WordChanges: Equatable, Sendable {
     package var optedIn = 0
     /// Of these, those whose quiet hours end.
     package var quietEnded = 0
+    /// Of those who have a word already, those who were forgotten: of them an opt-out was kept without the name.
+    package var forgotten = 0
 
     package init() {}
 
     /// Counts a user's new word.
     ///
     /// - Parameter former: what stands there; `nil` when the user has said nothing, or that was not asked.
-    package mutating func add(_ line: WordFile.Line, former: Preference?) {
+    package mutating func add(_ line: WordFile.Line, former: (word: Preference, isKept: Bool)?) {
         users += 1
         if !line.optOut.isEmpty { optedOut += 1 }
-        guard let former else { return }
+        guard let (former, isKept) = former else { return }
         overwritten += 1
+        if isKept { forgotten += 1 }
         if !line.optOut.covers(former.optOut) { optedIn += 1 }
         if former.quiet != nil, line.quiet == nil { quietEnded += 1 }
     }
@@ -37,11 +40,16 @@ package struct WordChanges: Equatable, Sendable {
         return all
             + " The words of \(overwritten) are overwritten: \(optedIn) get something again that they had opted out of, and the "
             + "quiet hours of \(quietEnded) end."
+            + (forgotten == 0
+                ? "" : " \(forgotten) of them had been forgotten, and an opt-out was kept without the name.")
     }
 
     /// They as the audit has them.
     package var counts: [String: Int] {
-        ["users": users, "overwritten": overwritten, "optedIn": optedIn, "quietEnded": quietEnded]
+        [
+            "users": users, "overwritten": overwritten, "optedIn": optedIn, "quietEnded": quietEnded,
+            "forgotten": forgotten,
+        ]
     }
 }
 

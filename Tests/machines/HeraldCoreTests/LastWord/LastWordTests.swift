@@ -55,6 +55,11 @@ struct LastWordTests {
         word.refuse(OptOut(), of: "bob".utf8.span.bytes)
         #expect(suppression("bob") == .optedOut(.promotional), "without a former word nothing promotional is sent")
         #expect(suppression("bob", .transactional) == nil)
+        // Quiet hours are no opt-out.
+        word.set(OptOut(), quiet: QuietHours(start: 0, end: 1), of: "eve".utf8.span.bytes)
+        #expect(suppression("eve") == nil)
+        word.refuse(OptOut(), of: "eve".utf8.span.bytes)
+        #expect(suppression("eve") == .optedOut(.promotional))
     }
 
     private static func kept(_ user: RawSpan) -> [UInt8] {

@@ -28,6 +28,7 @@ struct PreferenceTrialTests {
         let hours = try quiet.map { text throws(InvalidArgument) in try QuietHours(text: text) }
         var trial = PreferenceTrial(.init(caps: caps, quiet: hours, zone: utc))
         for delivery in deliveries { trial.add(delivery) }
+        trial.finish()
         return trial.total
     }
 
@@ -70,7 +71,15 @@ struct PreferenceTrialTests {
             try Self.counts(
                 [CapRule(limit: 1, per: .hours(1))], quiet: "22:00-07:00",
                 [Self.delivery(1, event: 1), Self.delivery(4, event: 2), Self.delivery(7.5, event: 3)])
-                == .init(delivered: 3, held: 1, capped: 2))
+                == .init(delivered: 3, held: 2, capped: 2))
+        // What waits takes nothing before it leaves: the one of seven o'clock goes, and that of half past is too much.
+        #expect(
+            try Self.counts(
+                [CapRule(limit: 1, per: .hours(1))], quiet: "22:00-07:00",
+                [
+                    Self.delivery(1, event: 1, zone: ZoneRules(offset: -1_800)), Self.delivery(7, event: 2),
+                    Self.delivery(8, event: 3),
+                ]) == .init(delivered: 3, held: 1, capped: 1))
     }
 
     @Test("It counts by source, class and hour of the day, and who is concerned")

@@ -65,14 +65,22 @@ struct WordFileTests {
         let night = QuietHours(start: 1_320, end: 420)
         var changes = WordChanges()
         changes.add(.init(user: "new", optOut: optOut("promotional")), former: nil)
-        changes.add(.init(user: "ann", optOut: optOut()), former: Preference(optOut("promotional"), quiet: night))
-        changes.add(.init(user: "bob", optOut: optOut("all")), former: Preference(optOut("pns:apns", "source:shop")))
+        changes.add(
+            .init(user: "ann", optOut: optOut()), former: (Preference(optOut("promotional"), quiet: night), false))
+        changes.add(
+            .init(user: "bob", optOut: optOut("all")), former: (Preference(optOut("pns:apns", "source:shop")), false))
         changes.add(
             .init(user: "eve", optOut: optOut("promotional"), quiet: night),
-            former: Preference(optOut("source:a"), quiet: night))
+            former: (Preference(optOut("source:a"), quiet: night), false))
         changes.add(
-            .init(user: "dan", optOut: optOut("promotional", "pns:gcm")), former: Preference(optOut("pns:apns")))
-        #expect(changes.counts == ["users": 5, "overwritten": 4, "optedIn": 2, "quietEnded": 1])
+            .init(user: "dan", optOut: optOut("promotional", "pns:gcm")),
+            former: (Preference(optOut("pns:apns")), true))
+        #expect(
+            changes.counts == ["users": 5, "overwritten": 4, "optedIn": 2, "quietEnded": 1, "forgotten": 1])
+        #expect(
+            changes.words(areFormerKnown: true).hasSuffix(
+                "1 of them had been forgotten, and an opt-out was kept "
+                    + "without the name."))
         #expect(
             changes.words(areFormerKnown: true).contains(
                 "5 users, 4 of whom have opted out of something. The words of 4"))

@@ -42,6 +42,12 @@ struct WordReadingTests {
         #expect(warning.contains("It counts as an opt-out of pns:gcm. What this change does not name"), "\(warning)")
         let first = try #require(Self.read([("ann", "no JSON")]).words["ann"])
         #expect(first.warning?.contains("It counts as an opt-out of promotional.") ?? false)
+        let night = #"{"optOut":[],"quiet":{"zone":"UTC","start":"05:00","end":"06:00"}}"#
+        for former in [#"{"optOut":[]}"#, night] {
+            let word = try #require(Self.read([("ann", former), ("ann", "xx")]).words["ann"])
+            #expect(word.preference.optOut.words == "promotional", "as workers count it")
+            #expect((word.preference.quiet == nil) == (former != night))
+        }
         #expect(Self.read([("ann", "no JSON"), ("ann", #"{"optOut":[]}"#)]).words["ann"]?.warning == nil)
     }
 
@@ -55,6 +61,30 @@ struct WordReadingTests {
         #expect(Self.read([(key, optOut), (key, nil)]).hiddenCount == 0)
         let known = Self.read([(key, optOut)], kept: kept)
         #expect(known.hiddenCount == 0 && known.words["ann"]?.isKept == true)
+    }
+
+    @Test("Many users' words are found with what is kept of those who were forgotten, and count as workers have them")
+    func many() {
+        let secret = KeptNames(Secret("0123456789abcdef"))
+        func words(_ kept: KeptNames?, _ records: [(key: String, value: String?)]) -> ManyWords {
+            var users = UserHashes(kept: kept)
+            for user in ["ann", "bob"] { users.insert(user) }
+            var words = ManyWords(of: users, pushServices: .standard)
+            for record in records {
+                words.take(key: Array(record.key.utf8), value: record.value.map { Array($0.utf8) })
+            }
+            return words
+        }
+        let key = String(decoding: secret.key(of: "ann".utf8.span.bytes), as: UTF8.self)
+        let forgotten = [(key, #"{"optOut":["pns:gcm"]}"#), ("ann", nil), ("eve", #"{"optOut":["all"]}"#)]
+        let found = words(secret, forgotten)
+        #expect(found["ann"]?.word.optOut.words == "pns:gcm" && found["ann"]?.isKept == true)
+        #expect(found["bob"] == nil && found["eve"] == nil)
+        #expect(words(nil, forgotten)["ann"] == nil)
+        let broken = words(secret, forgotten + [("ann", "xx"), ("bob", #"{"optOut":[]}"#), ("bob", "xx")])
+        #expect(broken["ann"]?.word.optOut.words == "pns:gcm" && broken["ann"]?.isKept == false)
+        #expect(broken["bob"]?.word.optOut.words == "promotional")
+        #expect(words(secret, forgotten + [(key, nil)])["ann"] == nil)
     }
 
     @Test("Forgetting a user says what is kept")

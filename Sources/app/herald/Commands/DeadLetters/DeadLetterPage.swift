@@ -77,6 +77,7 @@ struct DeadLetterPage {
         case .replay: "replay it"
         case .correct: "replay it corrected; as it is it fails again"
         case .leave: "a replay ends as suppressed, without a call; leave it, or resolve it"
+        case .wait: "its replay has no outcome yet: see where it is before you replay it --again"
         case .resolve: "have it sent again if it is still wanted, and resolve this one; a replay fails again"
         }
     }

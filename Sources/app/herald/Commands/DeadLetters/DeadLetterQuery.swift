@@ -85,7 +85,7 @@ struct DeadLetterQuery {
 
     /// Has open letters say what users and recalls say of a replay now; those of others' topics no worker calls.
     func noteWords(in letters: inout [DeadLetterView]) {
-        guard let words = settings.standingWords, replayer.context.foreign == nil else { return }
+        guard let words = settings.standingWords(), replayer.context.foreign == nil else { return }
         do {
             let events = letters.compactMap(\.named)
             guard !events.isEmpty else { return }

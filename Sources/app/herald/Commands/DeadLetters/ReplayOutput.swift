@@ -35,7 +35,7 @@ struct ReplayOutput {
             lines.append("  and \(plan.count - plan.corrections.count) more are corrected alike")
         }
         let services = plan.pushServices.sorted { $0.key < $1.key }.map { "\(SafeText.escaped($0.key)) \($0.value)" }
-        if !services.isEmpty { lines.append("  calls: \(services.joined(separator: ", "))") }
+        if !services.isEmpty { lines.append("  push services: \(services.joined(separator: ", "))") }
         if let doubt = forecast.doubt { lines.append("  \(doubt)") }
         lines += warnings.map { "  \(SafeText.escaped($0))" }
         if let earliest = plan.earliest, let latest = plan.latest {

@@ -36,9 +36,11 @@ enum PreferencesImportCommand: HeraldCommand {
         let settings = try invocation.readSettings(requiring: isDryRun ? [] : [.kafka]).settings
         let (services, users) = (try settings.pushServices(), settings.backend.users)
         let zones = try? ZoneFolder.read()
-        let named = try check(lines, WordFile(pushServices: services, users: users, zones: zones), console)
+        let named = try check(
+            lines, WordFile(pushServices: services, users: users, zones: zones),
+            UserHashes(kept: isDryRun ? nil : try settings.keptNames()), console)
         guard !isDryRun else {
-            let changes = try changes(lines, WordFile(pushServices: services, users: users), [:])
+            let changes = try changes(lines, WordFile(pushServices: services, users: users), nil)
             console.remark(changes.words(areFormerKnown: false))
             return .done
         }
@@ -46,7 +48,7 @@ enum PreferencesImportCommand: HeraldCommand {
         let tool = try PreferencesTool(invocation)
         _ = try tool.partitions(of: tool.context.topics.preferences, isWriting: true)
         let counts = try changes(
-            lines, WordFile(pushServices: services, users: users), try tool.words(ofUsersWithHashes: named))
+            lines, WordFile(pushServices: services, users: users), try tool.words(of: named))
         console.remark(counts.words(areFormerKnown: true))
         let question = "Write the words of \(TopicsTool.counted(counts.users, "user"))?"
         guard
@@ -68,21 +70,22 @@ enum PreferencesImportCommand: HeraldCommand {
             [
                 .init("users", .integer(written)), .init("planned", .integer(counts.users)),
                 .init("overwritten", .integer(counts.overwritten)), .init("optedIn", .integer(counts.optedIn)),
-                .init("quietEnded", .integer(counts.quietEnded)),
+                .init("quietEnded", .integer(counts.quietEnded)), .init("forgotten", .integer(counts.forgotten)),
             ],
             lines: ["\(TopicsTool.counted(written, "word")) written"], to: console)
         return written == counts.users ? .done : .partlyDone
     }
 
-    /// Checks each line; the hashes of the users.
-    private static func check(_ lines: LineFile, _ file: WordFile, _ console: Console) throws -> Set<Int> {
-        var file = file
-        var users: Set<Int> = []
+    /// Checks each line; the users.
+    private static func check(
+        _ lines: LineFile, _ file: WordFile, _ users: UserHashes, _ console: Console
+    ) throws -> UserHashes {
+        var (file, users) = (file, users)
         var mistakes = 0
         try lines.forEachLine(longest: WordFile.longestLine) { line in
             do throws(InputError) {
                 guard let word = try file.read(line) else { return }
-                users.insert(word.user.hashValue)
+                users.insert(word.user)
             } catch {
                 mistakes += 1
                 if mistakes <= shownMistakes { console.complain(SafeText.escaped(error.description)) }
@@ -97,15 +100,15 @@ enum PreferencesImportCommand: HeraldCommand {
         return users
     }
 
-    /// What its words change of what stands there, by hashes of users.
+    /// What its words change of what holds; `nil` when that was not asked.
     private static func changes(
-        _ lines: LineFile, _ file: WordFile, _ former: [Int: Preference]
+        _ lines: LineFile, _ file: WordFile, _ former: ManyWords?
     ) throws -> WordChanges {
         var file = file
         var changes = WordChanges()
         try lines.forEachLine(longest: WordFile.longestLine) { line in
             guard let word = try file.read(line) else { return }
-            changes.add(word, former: former[word.user.hashValue])
+            changes.add(word, former: former?[word.user])
         }
         return changes
     }

@@ -55,13 +55,12 @@ struct PreferencesTool {
         }
     }
 
-    /// What many users have said, by hashes of their names; reads the whole topic.
-    func words(ofUsersWithHashes users: Set<Int>) throws -> [Int: Preference] {
+    /// What holds for many users; reads the whole topic.
+    func words(of users: UserHashes) throws -> ManyWords {
         var line = ProgressLine(console)
         defer { line.clear() }
-        return try context.words(
-            ofUsersWithHashes: users, reach: settings.clusterReach, admin: settings.adminClient()
-        ) { passed, total in
+        return try context.words(of: users, reach: settings.clusterReach, admin: settings.adminClient()) {
+            passed, total in
             line.show(share: passed, of: total, "\(passed) of \(total) records read")
             return true
         }

@@ -61,9 +61,9 @@ export function choices(entries) {
   return { all: entries.includes('all'), promotional: entries.includes('promotional'), pns: of('pns:'), sources: of('source:') };
 }
 
-/** The entries of an opt-out that a form has chosen; sources are separated by commas. */
+/** The entries of an opt-out that a form has chosen; each source is on a line of its own. */
 export function entriesOf({ all, promotional, pns, sources }) {
-  const named = sources.split(',').map((source) => source.trim()).filter((source) => source !== '');
+  const named = sources.split('\n').map((source) => source.trim()).filter((source) => source !== '');
   return [...(all ? ['all'] : []), ...(promotional ? ['promotional'] : []), ...pns.map((name) => `pns:${name}`), ...named.map((source) => `source:${source}`)];
 }
 
@@ -145,7 +145,9 @@ function changeForm(word, rules, problem, result, app, state) {
   h('fieldset', {}, h('legend', {}, 'Does not want'),
     check('word-all', entryWords('all'), { checked: known.all }), check('word-promotional', entryWords('promotional'), { checked: known.promotional }),
     names.map((name) => check(`word-${name}`, entryWords(`pns:${name}`), { checked: known.pns.includes(name) })),
-    field('word-sources', 'Advertisements of these sources', { name: 'sources', value: known.sources.join(', ') }, 'As in the event’s source; with commas between them.')),
+    h('div', {}, h('label', { for: 'word-sources' }, 'Advertisements of these sources'),
+      h('textarea', { id: 'word-sources', name: 'sources', rows: 2, 'aria-describedby': 'word-sources-hint' }, known.sources.join('\n')),
+      h('p', { class: 'muted hint', id: 'word-sources-hint' }, 'As in the event’s source; each on a line of its own.'))),
   h('fieldset', {}, h('legend', {}, 'Quiet hours, in which advertisements wait'),
     h('div', { class: 'toolbar' },
       field('word-start', 'From', { type: 'time', name: 'quiet', value: hours.start }), field('word-end', 'until', { type: 'time', value: hours.end }),

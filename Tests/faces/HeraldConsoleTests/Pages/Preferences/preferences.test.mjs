@@ -8,7 +8,8 @@ table('A form shows each entry of an opt-out', choices, [
 
 table('What a form has chosen is an opt-out', entriesOf, [
   [{ all: false, promotional: false, pns: [], sources: ' ' }, []],
-  [{ all: true, promotional: true, pns: ['apns'], sources: 'shop, a:b,' }, ['all', 'promotional', 'pns:apns', 'source:shop', 'source:a:b']],
+  [{ all: false, promotional: false, pns: [], sources: 'a,b' }, ['source:a,b']],
+  [{ all: true, promotional: true, pns: ['apns'], sources: 'shop\na:b \n' }, ['all', 'promotional', 'pns:apns', 'source:shop', 'source:a:b']],
 ]);
 
 table('An entry is said in words', entryWords, [

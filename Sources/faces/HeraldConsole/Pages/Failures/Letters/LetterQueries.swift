@@ -134,9 +134,12 @@ struct LetterQueries: Sendable {
             return DeadLetterView(&entry, snapshot.marks, snapshot.outcomes, original: original)
         }
         if let words = context.search.words, case let events = letters.compactMap(\.named), !events.isEmpty,
-            let standing = try? words().standing(about: events, reach: context.reach, admin: context.admin)
+            var told = try? words()
         {
-            for index in letters.indices { letters[index].note(standing) }
+            told.isDiscreet = !isRevealed
+            if let standing = try? told.standing(about: events, reach: context.reach, admin: context.admin) {
+                for index in letters.indices { letters[index].note(standing) }
+            }
         }
         let marks = snapshot.hasState ? try self.marks(of: letters) : [:]
         return letters.map { letter in
