@@ -171,6 +171,81 @@ class CampaignTest(ConsoleTest):
         self.assertEqual(self.users(), sorted(f"user-{number}" for number in range(120)))
         self.assert_accessible()
 
+    def set_moment(self, date, clock):
+        """Chooses a day and a time, as the browser's own pickers do: what is typed depends on its language."""
+        for selector, value in (("#at", date), ("#atTime", clock)):
+            self.browser.driver.execute_script("""
+                const field = document.querySelector(arguments[0]);
+                field.value = arguments[1];
+                for (const type of ['input', 'change']) field.dispatchEvent(new Event(type, { bubbles: true }));
+            """, selector, value)
+
+    def schedule(self, name):
+        """Schedules a campaign for a day that this browser's zone names, and leaves its page open."""
+        self.fill_in(name)
+        zone = self.browser.driver.execute_script("return Intl.DateTimeFormat().resolvedOptions().timeZone")
+        self.browser.wait_for_text(f"By the clock of {zone}, where this browser is.")
+        self.set_moment("2099-12-24", "09:00")
+        self.browser.wait_for_text("The preview is void")
+        self.browser.press("Upload and preview")
+        self.browser.wait_for_text(f"starts 2099-12-24 09:00 ({zone}), in ")
+        return zone
+
+    @gate
+    def test_schedule(self):
+        """A campaign is scheduled by day, time and zone, is shown as scheduled, and is cancelled before its moment"""
+        zone = self.schedule("advent")
+        self.assert_accessible()
+        self.browser.press("Schedule it")
+        self.browser.wait_for_text(f"notify the other 120, from 2099-12-24 09:00 ({zone}) on?", "dialog")
+        self.assert_accessible()
+        self.confirm(typed="120")
+        self.browser.wait(lambda: self.browser.path == "/campaigns/advent", "the campaign was not scheduled")
+        self.browser.wait(lambda: self.browser.text("[aria-label='How it stands'] .badge") == "scheduled", "it is not scheduled")
+        self.browser.wait_for_text(f"2099-12-24 09:00 ({zone})")
+        self.browser.wait_for_text("waits for that moment")
+        self.assert_accessible()
+        self.browser.press("Campaigns")
+        self.browser.wait_for_text("scheduled")
+        self.browser.wait_for_text(f"2099-12-24 09:00 ({zone})")
+        self.assert_accessible()
+        self.assertEqual(self.users(), [])
+        self.browser.press("advent")
+        self.browser.press("Cancel for good")
+        self.assert_accessible()
+        self.confirm()
+        self.browser.wait(lambda: self.browser.text("[aria-label='How it stands'] .badge") == "cancelled", "it is not cancelled")
+        self.assertEqual(self.users(), [])
+
+    def test_begin_at_once(self):
+        """A day without its time is refused at its field, and what is scheduled begins at once when that is said"""
+        self.schedule("epiphany")
+        self.set_moment("2099-12-24", "")
+        self.browser.press("Upload and preview")
+        self.browser.wait_for_text("the time of that day is missing")
+        self.assertEqual(self.browser.focused(), "At")
+        self.assert_accessible()
+        self.set_moment("2001-12-24", "09:00")
+        self.browser.press("Upload and preview")
+        self.browser.wait_for_text("give a moment to come")
+        self.set_moment("2099-12-24", "09:00")
+        self.browser.press("Upload and preview")
+        self.browser.press("Schedule it")
+        self.confirm(typed="120")
+        self.browser.wait_for_text("waits for that moment")
+        self.browser.press("Change it")
+        self.browser.the("input[type=file]", "Audience").send_keys(str(self.fixture.directory / "epiphany.csv"))
+        self.browser.press("Upload and preview")
+        self.browser.wait_for_text("It keeps the moment of its last start")
+        self.browser.the("input", "It begins at once, though it was to begin later").click()
+        self.browser.press("Upload and preview")
+        self.browser.wait_for_text("it begins at once instead of 2099-12-24 09:00")
+        self.assert_accessible()
+        self.browser.press("Go on with it")
+        self.confirm(typed="120")
+        self.browser.wait_for_text("finished")
+        self.assertEqual(self.users(), sorted(f"user-{number}" for number in range(120)))
+
     def test_refused_files(self):
         """Files that are refused, or left with Back, lock no viewer out"""
         for number in range(5):

@@ -29,6 +29,7 @@ topics:
   retry: {name}notifications.retry
   deadLetter: {name}notifications.dead-letter
   campaigns: {name}notifications.campaigns
+  audiences: {name}notifications.audiences
   state: {name}notifications.dead-letter.state
   audit: {name}notifications.audit
   preferences: {name}notifications.preferences

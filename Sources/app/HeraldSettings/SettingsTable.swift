@@ -135,6 +135,9 @@ package struct SettingsTable: SettingsDeclarations {
         package let campaigns = Setting(
             "topics.campaigns", .text(.topic(), "TOPIC"), default: "notifications.campaigns",
             "The state of campaigns, which workers follow too; compacted.")
+        package let audiences = Setting(
+            "topics.audiences", .text(.topic(), "TOPIC"), default: "notifications.audiences",
+            "The audiences of campaigns that begin later and are detached, until they are over; compacted.")
         package let state = Setting(
             "topics.state", .text(.topic(), "TOPIC"), default: "notifications.dead-letter.state",
             "Records which dead letters were replayed; compacted.")

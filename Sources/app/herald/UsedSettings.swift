@@ -22,8 +22,8 @@ struct UsedSettings: Sendable, ExpressibleByArrayLiteral {
 
     static func topics(_ names: String...) -> Self { Self(names.map { "topics.\($0)" }) }
     static let allTopics = topics(
-        "requests", "results", "retry", "deadLetter", "campaigns", "state", "audit", "feedback", "preferences",
-        "recalls")
+        "requests", "results", "retry", "deadLetter", "campaigns", "audiences", "state", "audit", "feedback",
+        "preferences", "recalls")
     /// The settings for finding out whether workers deliver.
     static let workers: Self = ["kafka.group", "admin.listen", "console.workers"]
 

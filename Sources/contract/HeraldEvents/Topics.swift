@@ -14,6 +14,8 @@ public struct Topics: Hashable, Sendable {
     public var deadLetter = "notifications.dead-letter"
     /// Where campaigns stand.
     public var campaigns = "notifications.campaigns"
+    /// Where audiences of campaigns are kept that begin later.
+    public var audiences = "notifications.audiences"
     /// Where it stands which dead letters were replayed.
     public var state = "notifications.dead-letter.state"
     /// The audit: which operator did what to dead letters.

@@ -15,7 +15,7 @@ package final class ConsoleProcess: Sendable {
         onLinkUse: @escaping @Sendable (String) -> Void
     ) throws {
         let news = ConsoleNews()
-        parts = try Self.parts(context, news: news)
+        parts = try Self.parts(context, allowsChanges: configuration.allowsChanges, news: news)
         for part in parts { try part.start() }
         self.configuration = configuration
         let port = Guarded<UInt16>(configuration.port)
@@ -37,12 +37,15 @@ package final class ConsoleProcess: Sendable {
         for part in parts { part.stop() }
     }
 
-    private static func parts(_ context: ConsoleContext, news: ConsoleNews) throws -> [any ConsolePart] {
+    private static func parts(
+        _ context: ConsoleContext, allowsChanges: Bool, news: ConsoleNews
+    ) throws -> [any ConsolePart] {
         let jobs = JobsPart(news: news)
         let failures = try FailuresPart(context, jobs: jobs.jobs, news: news)
         return [
             try NowPart(context.now, news: news, failures: failures), jobs, failures,
-            try FindPart(context, planned: failures.starter.planned), try CampaignsPart(context, jobs: jobs.jobs),
+            try FindPart(context, planned: failures.starter.planned),
+            try CampaignsPart(context, allowsChanges: allowsChanges, jobs: jobs.jobs),
             try PreferencesPart(context), try RecallPart(context), try AccountPart(context), AuditPart(context),
         ]
     }

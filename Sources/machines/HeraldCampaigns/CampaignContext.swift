@@ -37,6 +37,8 @@ package struct CampaignContext: Sendable {
     /// The partitions of the topics that commands need.
     package struct Layout: Sendable, Equatable {
         package var campaigns: [Int32]
+        /// None when there is no such topic.
+        package var audiences: [Int32]
         package var results: [Int32]
         /// None when there is no such topic.
         package var feedback: [Int32]
@@ -52,7 +54,7 @@ package struct CampaignContext: Sendable {
         let needed = [topics.campaigns, topics.results] + (isWriting ? [topics.audit] : [])
         var partitions: [String: [Int32]] = [:]
         // Named topics are asked for by name: only then a broker says that this user may not see them.
-        for topic in try reach.topics(needed + topics.requests + [topics.feedback], admin).topics {
+        for topic in try reach.topics(needed + topics.requests + [topics.audiences, topics.feedback], admin).topics {
             if let error = topic.error {
                 guard needed.contains(topic.name) else { continue }
                 throw ToolFailure(topic: topic.name, error, allow: .read)
@@ -65,7 +67,8 @@ package struct CampaignContext: Sendable {
             retries[topic.name] = topic.partitions.map(\.id)
         }
         return Layout(
-            campaigns: partitions[topics.campaigns] ?? [], results: partitions[topics.results] ?? [],
+            campaigns: partitions[topics.campaigns] ?? [], audiences: partitions[topics.audiences] ?? [],
+            results: partitions[topics.results] ?? [],
             feedback: partitions[topics.feedback] ?? [],
             requests: partitions.filter { topics.requests.contains($0.key) }, retries: retries)
     }

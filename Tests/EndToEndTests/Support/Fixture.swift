@@ -123,7 +123,8 @@ final class Fixture: Sendable {
     /// What the settings want otherwise than the brokers' defaults.
     static func configuration(of topic: String) -> [String: String] {
         switch topic {
-        case "notifications.campaigns", "notifications.dead-letter.state", "notifications.preferences":
+        case "notifications.campaigns", "notifications.audiences", "notifications.dead-letter.state",
+            "notifications.preferences":
             ["cleanup.policy": "compact"]
         case "notifications", "notifications.bulk": ["compression.type": "uncompressed"]
         case "notifications.audit": ["retention.ms": "31536000000"]
@@ -153,6 +154,7 @@ final class Fixture: Sendable {
             "topics.retry": "\(name).notifications.retry",
             "topics.deadLetter": "\(name).notifications.dead-letter",
             "topics.campaigns": "\(name).notifications.campaigns",
+            "topics.audiences": "\(name).notifications.audiences",
             "topics.state": "\(name).notifications.dead-letter.state",
             "topics.feedback": "\(name).notifications.feedback",
             "topics.audit": "\(name).notifications.audit",

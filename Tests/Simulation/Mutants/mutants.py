@@ -60,7 +60,8 @@ SOURCES = [
     *(f"Sources/machines/HeraldCampaigns/{name}" for name in (
         "Audience", "CampaignContext.swift", "Control", "Encoding", "Index", "Outcomes", "Publish/CampaignContinuation.swift",
         "Publish/CampaignOrder.swift", "Publish/CampaignPreview.swift", "Publish/CampaignTerms.swift",
-        "Publish/ContentReach.swift", "Records", "Status", "Template",
+        "Publish/ContentReach.swift", "Records", "Status", "Stored/AudienceAssembly.swift", "Stored/AudienceChunk.swift",
+        "Stored/CampaignStatus+Detached.swift", "Stored/StoredAudienceRule.swift", "Template",
     )),
     *(f"Sources/machines/HeraldReplay/{name}" for name in (
         "DeadLetters/DeadLetterEntry.swift", "Foreign/ForeignHeaders.swift", "Foreign/ForeignTopic.swift",

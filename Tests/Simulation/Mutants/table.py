@@ -29,6 +29,8 @@ PUBLISHERS = (
 )
 # The same for a campaign that is to begin later, with clocks that jump.
 SCHEDULES = f"{PUBLISHERS} hasSchedule=true"
+# The same with audiences that are kept in Kafka, for runners.
+DETACHED = f"{SCHEDULES} isDetached=true"
 # The same for more recipients, with brokers that refuse more.
 REFUSED = PUBLISHERS.replace("recipients=60", "recipients=200").replace("refusedRecords=10000", "refusedRecords=30000")
 # Campaigns whose events fail, and a campaigns topic with many faults.
@@ -1609,6 +1611,20 @@ MUTANTS = [
         "        opening.definition = new\n",
         "",
         scenario=SCHEDULES,
+    ),
+    Mutant(
+        "a start that leaves its campaign to others publishes it nevertheless",
+        "AudiencePublication.swift",
+        "        if order.detaches { return .end(.detached) }\n        if let rejudges",
+        "        if let rejudges",
+        scenario=DETACHED,
+    ),
+    Mutant(
+        "a runner that is stopped says that somebody has stopped the campaign",
+        "AudiencePublication.swift",
+        ".end(handsOver && isStored ? .detached : .interrupted)",
+        ".end(.interrupted)",
+        scenario=DETACHED,
     ),
     # Lost offsets.
     Mutant(

@@ -17,6 +17,8 @@ final class SimulatedCampaign: SimulatedJob {
         var lines: [Int?]
         /// Whether its operator wants another moment, text or audience than the campaign has.
         var isChange = false
+        /// What a runner has found, which takes it up; `nil` for an operator's start.
+        var takesUp: CampaignDefinition?
 
         var message: String { order.text.template.message }
     }
@@ -93,7 +95,8 @@ final class SimulatedCampaign: SimulatedJob {
     }
 
     /// What its operator had seen of the campaign.
-    var replaces: CampaignDefinition? { assignment?.order.replaces }
+    var replaces: CampaignDefinition? { assignment?.takesUp ?? assignment?.order.replaces }
+    private var isRunner: Bool { assignment?.takesUp != nil }
 
     // MARK: Life and death
 
@@ -156,6 +159,9 @@ final class SimulatedCampaign: SimulatedJob {
         switch end {
         case .complete: nil
         case .interrupted: run.isStopping ? nil : "and nobody told it to stop"
+        case .detached:
+            assignment?.order.detaches == true || (isRunner && run.isStopping)
+                ? nil : "and nobody else has its audience"
         case .failing: assignment?.order.endsWhenPausedByFailures == true ? nil : "and it is to wait"
         case .outcomeTimeout: "which no campaign has"
         case .cancelled: toldState == .cancelled ? nil : "and the campaign is not"
@@ -264,7 +270,13 @@ final class SimulatedCampaign: SimulatedJob {
         let events = records.count { simulation.scenario.topics.requests.contains($0.topic) }
         let controls = records.count { $0.key?.elementsEqual(CampaignControl.key(of: Simulation.campaignName)) == true }
         if controls > 0 { simulation.publisherDecides() }
+        if isRunner, simulation.progress(in: records)?.end == PublicationEnd.interrupted.name(.recipients) {
+            misuse("it was stopped, and leaves the rest to nobody")
+        }
         guard events > 0 else { return }
+        if assignment?.order.detaches == true {
+            misuse("it publishes \(events) recipients, and is to leave them to others")
+        }
         if simulation.publishing.published.isEmpty, !hasOffered, let start = simulation.publishing.definition?.start,
             now.wall < start.moment
         {
@@ -287,7 +299,7 @@ final class SimulatedCampaign: SimulatedJob {
         run.isBusy = false
         stepClock()
         checkCancellation(machine)
-        if run.isStopping { machine.stop(now: now) }
+        if run.isStopping { machine.stop(by: "operator", handsOver: isRunner, now: now) }
         for report in run.takeReports() { machine.receive(report, now: now) }
         deliverAnswers(to: &machine)
         readOn(&machine)

@@ -18,6 +18,11 @@ struct PublishingWorld {
     /// The campaign's definition, as it was committed last, and the number of its texts.
     var definition: CampaignDefinition?
     var texts = 0
+    /// The records of the audiences topic, and how many audiences were written.
+    var chunks: [(key: [UInt8], value: [UInt8]?)] = []
+    var stored = 0
+    /// The audiences of which a chunk was lost or changed.
+    var damaged: Set<String> = []
     /// The users with visible events.
     var published: Set<Int> = []
     /// The last control record of the campaign.
@@ -162,13 +167,105 @@ extension Simulation {
             let line = chance.below(lines.count + 1)
             lines.insert(chance.below(2) == 0 ? nil : lines.first ?? nil, at: max(1, line))
         }
-        let context = CampaignContext(
-            topics: scenario.topics, readerProperties: [], writerProperties: [], controlProperties: [],
-            operatorName: "operator")
+        let begin = order.start.map(\.start) ?? order.replaces?.start
+        if scenario.isDetached, !publishing.isFinishing, let begin, begin.moment > moment.wall, chance.below(2) == 0,
+            known.index.campaign(Self.campaignName)?.isScheduled(at: moment.wall) ?? true
+        {
+            (order.stored, order.detaches) = (store(lines), true)
+        }
         idle.start(
             SimulatedCampaign.Assignment(
-                context: context, order: order, lines: lines,
+                context: publisherContext, order: order, lines: lines,
                 isChange: isChange || template.message != (order.replaces?.message ?? template.message)))
+    }
+
+    private var publisherContext: CampaignContext {
+        CampaignContext(
+            topics: scenario.topics, readerProperties: [], writerProperties: [], controlProperties: [],
+            operatorName: "operator")
+    }
+
+    // MARK: Detached
+
+    private var knownStatus: CampaignStatus? {
+        known.index.campaign(Self.campaignName).map {
+            CampaignStatus(campaign: $0, count: OutcomeCount(snapshot: $0.progress?.outcomes ?? [:]), now: moment.wall)
+        }
+    }
+
+    /// Writes an audience to its topic, a few people in each chunk.
+    private func store(_ lines: [Int?]) -> StoredAudience {
+        var seen: Set<Int> = []
+        let users = lines.compactMap(\.self).filter { seen.insert($0).inserted }
+        let ids = RecipientIDs(campaign: Self.campaignName)
+        var mark = AudienceMark()
+        for user in users { mark.add(ids.id(of: Array("user-\(user)".utf8).span.bytes)) }
+        publishing.stored += 1
+        var stored = StoredAudience(
+            id: "audience-\(publishing.stored)", chunks: 0, bytes: 0, recipients: users.count, mark: mark.text,
+            offsets: [:])
+        for start in stride(from: 0, to: users.count, by: 3) {
+            let people = users[start..<min(users.count, start + 3)]
+            let chunk = AudienceChunk(
+                stored.chunks, at: stored.bytes, lines: Array(people.map { "user-\($0)\n" }.joined().utf8))
+            let key = Array(stored.key(of: stored.chunks, in: Self.campaignName).utf8)
+            publishing.chunks.append((key, chunk.value))
+            stored.chunks += 1
+            stored.bytes += Int64(chunk.lines.count)
+        }
+        log("the audience \(stored.id) of \(users.count) recipients is stored")
+        return stored
+    }
+
+    /// Deletes what is of no more use, or cuts a chunk.
+    private func disturbAudiences() {
+        guard scenario.isDetached else { return }
+        publishing.chunks.removeAll { key, _ in
+            StoredAudienceRule.isUseless(key: key, writtenAt: moment.wall, in: known.index, at: moment.wall)
+        }
+        guard !publishing.chunks.isEmpty, self[Self.operators][.jobFault].below(12) == 0 else { return }
+        let index = self[Self.operators][.jobFault].below(publishing.chunks.count)
+        let id = String(decoding: publishing.chunks[index].key, as: UTF8.self).split(separator: "/")[1]
+        publishing.damaged.insert(String(id))
+        log("a chunk of \(id) is damaged")
+        if self[Self.operators][.jobFault].below(2) == 0 {
+            publishing.chunks.remove(at: index)
+        } else {
+            publishing.chunks[index].value?.removeLast()
+        }
+    }
+
+    /// A runner looks for a campaign to take up; whether it does, or has to wait.
+    private func takeUp() -> Bool {
+        followCampaigns()
+        guard let status = knownStatus, status.isToBeTakenUp, let definition = status.campaign.definition,
+            let stored = definition.audience, let idle = publishers.first(where: { !$0.isRunning })
+        else { return false }
+        var assembly = AudienceAssembly(stored, of: definition.name, in: "audiences")
+        var bytes = [UInt8](repeating: 0, count: Int(stored.bytes))
+        do {
+            for (key, value) in publishing.chunks {
+                guard let (lines, position) = try assembly.take(key: key, value: value) else { continue }
+                bytes.replaceSubrange(position..<position + lines.count, with: lines)
+            }
+            try assembly.finish()
+        } catch {
+            if !publishing.damaged.contains(stored.id) { checkers.fail("a runner cannot read \(stored.id): \(error)") }
+            return false
+        }
+        let users = String(decoding: bytes, as: UTF8.self).split(separator: "\n").map { user(ofKey: Array($0.utf8)) }
+        guard let template = try? definition.template else { return false }
+        var order = CampaignOrder(
+            text: CampaignText(
+                name: definition.name, template: template, pushServices: definition.pns, maximumEventBytes: 65_536,
+                users: .tag), topic: definition.topic)
+        order.stored = stored
+        if publishers.contains(where: \.isRunning) { cluster.rivalled.insert(Self.operators.member) }
+        log("a runner takes the campaign up, with \(stored.id)")
+        idle.start(
+            SimulatedCampaign.Assignment(
+                context: publisherContext, order: order, lines: users, takesUp: definition))
+        return true
     }
 
     /// The text that an operator starts with: the campaign's, or the latest of one that is still to begin.
@@ -239,7 +336,11 @@ extension Simulation {
         guard !publishing.isFinishing else { return }
         let running = publishers.filter { $0.isRunning && $0.frozenUntil == nil }
         let kind = self[Self.operators][.jobFault].below(20)
-        guard kind > 3, !running.isEmpty else { return startPublisher() }
+        disturbAudiences()
+        guard kind > 3, !running.isEmpty else {
+            if !takeUp() { startPublisher() }
+            return
+        }
         let publisher = self[Self.operators][.jobFault].pick(running)
         switch kind {
         case 4, 5: publisher.kill()
@@ -285,7 +386,7 @@ extension Simulation {
         switch end {
         case .complete, .cancelled, .expired: if publishing.isFinishing { publishing.isDone = true }
         case .interrupted, .failed: if publishing.isFinishing, isPublishingHopeless { publishing.isDone = true }
-        case .failing, .outcomeTimeout, .takenOver: break
+        case .failing, .outcomeTimeout, .takenOver, .detached: break
         }
     }
 
@@ -314,10 +415,14 @@ extension Simulation {
         // It would wait for outcomes that never come.
         if isPublishingHopeless { for publisher in running { publisher.stop() } }
         guard running.isEmpty else { return }
+        let status = knownStatus
+        let isLeft = status?.isDetached ?? false && publishing.damaged.isEmpty && !hasExpired(at: moment.wall)
+        // A runner takes it up some time after its last publisher was heard of.
+        if isLeft, status?.isToBeTakenUp == false { return }
         publishing.lastStarts += 1
         guard publishing.lastStarts <= Self.mostLastStarts else {
             return checkers.fail("\(Self.mostLastStarts) publishers in a row have not published what is left")
         }
-        startPublisher()
+        if !isLeft || !takeUp() { startPublisher() }
     }
 }

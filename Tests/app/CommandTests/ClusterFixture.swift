@@ -10,6 +10,7 @@ struct ClusterFixture: Sendable {
     let retry: String
     let deadLetter: String
     let campaigns: String
+    let audiences: String
     let state: String
     let audit: String
 
@@ -21,6 +22,7 @@ struct ClusterFixture: Sendable {
         retry = "\(requests).retry"
         deadLetter = "\(requests).dead-letter"
         campaigns = "\(requests).campaigns"
+        audiences = "\(requests).audiences"
         state = "\(requests).state"
         audit = "\(requests).audit"
     }
@@ -29,12 +31,15 @@ struct ClusterFixture: Sendable {
         [
             "HERALD_KAFKA_BOOTSTRAP_SERVERS": kafka.bootstrapServers, "HERALD_TOPICS_REQUESTS": requests,
             "HERALD_TOPICS_RESULTS": results, "HERALD_TOPICS_RETRY": retry, "HERALD_TOPICS_DEAD_LETTER": deadLetter,
-            "HERALD_TOPICS_CAMPAIGNS": campaigns, "HERALD_TOPICS_STATE": state, "HERALD_TOPICS_AUDIT": audit,
+            "HERALD_TOPICS_CAMPAIGNS": campaigns, "HERALD_TOPICS_AUDIENCES": audiences,
+            "HERALD_TOPICS_STATE": state, "HERALD_TOPICS_AUDIT": audit,
             "HERALD_RETRY_DELAYS": "5s,1m", "HERALD_TOPICS_PARTITIONS": "3",
         ]
     }
 
-    var all: [String] { [requests, results, "\(retry).5s", "\(retry).1m", deadLetter, campaigns, state, audit] }
+    var all: [String] {
+        [requests, results, "\(retry).5s", "\(retry).1m", deadLetter, campaigns, audiences, state, audit]
+    }
 
     func herald(_ words: String..., input: String? = nil) async throws -> HeraldProgram.Run {
         try await HeraldProgram.run(words, environment: environment, input: input)

@@ -29,7 +29,7 @@ struct TopicsCommandTests {
         #expect(plan.status == 0)
         #expect(plan.records.map { $0["topic"] as? String } == fixture.all)
         #expect(plan.records.allSatisfy { $0["action"] as? String == "create" && $0["now"] == nil })
-        #expect(plan.error.contains("herald topics apply makes 8 changes."))
+        #expect(plan.error.contains("herald topics apply makes 9 changes."))
         #expect(try await fixture.herald("topics", "check").status == 1)
 
         let refused = try await fixture.herald("topics", "apply")
@@ -37,12 +37,12 @@ struct TopicsCommandTests {
         #expect(try await partitions(fixture, of: fixture.requests) == 0)
 
         let made = try await fixture.herald("topics", "apply", "--yes")
-        #expect(made.status == 0 && made.error.contains("8 changes made."), "\(made.error)")
-        for topic in [fixture.campaigns, fixture.state, fixture.audit] {
+        #expect(made.status == 0 && made.error.contains("9 changes made."), "\(made.error)")
+        for topic in [fixture.campaigns, fixture.audiences, fixture.state, fixture.audit] {
             #expect(try await partitions(fixture, of: topic) == 1)
         }
         #expect(try await configuration(fixture, of: fixture.state).value("cleanup.policy") == "compact")
-        for topic in fixture.all.dropLast(3) {
+        for topic in fixture.all.dropLast(4) {
             #expect(try await partitions(fixture, of: topic) == 3)
             let configuration = try await configuration(fixture, of: topic)
             #expect(configuration.value("retention.ms") == "604800000")

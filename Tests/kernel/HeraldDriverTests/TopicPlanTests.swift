@@ -39,7 +39,7 @@ struct TopicPlanTests {
         for name in wishes().retryDelays.map(Topics().retryTopic) + [Topics().deadLetter] {
             all[name] = TopicState(partitions: 6, replication: 1, configuration: failed)
         }
-        for name in [Topics().campaigns, Topics().state] {
+        for name in [Topics().campaigns, Topics().audiences, Topics().state] {
             all[name] = TopicState(
                 partitions: 1, replication: 1, configuration: good.merging(["cleanup.policy": "compact"]) { $1 })
         }
@@ -112,7 +112,7 @@ struct TopicPlanTests {
             Self.wishes().topicNames == [
                 "notifications", "notifications.bulk", "notifications.results", "notifications.retry.5s",
                 "notifications.retry.2h", "notifications.dead-letter", "notifications.campaigns",
-                "notifications.dead-letter.state", "notifications.audit",
+                "notifications.audiences", "notifications.dead-letter.state", "notifications.audit",
             ])
         for topic in plan.newTopics {
             #expect(topic.replication == 3)
@@ -120,14 +120,14 @@ struct TopicPlanTests {
             let isRequest = Topics().requests.contains(topic.name)
             #expect(topic.configuration["compression.type"] == (isRequest ? "uncompressed" : nil))
         }
-        for topic in plan.newTopics.dropLast(3) {
+        for topic in plan.newTopics.dropLast(4) {
             #expect(topic.partitions == 6)
             #expect(topic.configuration["cleanup.policy"] == "delete")
             #expect(topic.configuration["retention.ms"] == String(Self.week))
         }
         // Campaigns and dead letters' states are kept for ever, the audit for a year; all in the order of writing.
-        let (states, audit) = (plan.newTopics.suffix(3).dropLast(), try #require(plan.newTopics.last))
-        #expect(plan.newTopics.suffix(3).allSatisfy { $0.partitions == 1 })
+        let (states, audit) = (plan.newTopics.suffix(4).dropLast(), try #require(plan.newTopics.last))
+        #expect(plan.newTopics.suffix(4).allSatisfy { $0.partitions == 1 })
         for state in states {
             #expect(state.configuration["cleanup.policy"] == "compact" && state.configuration["retention.ms"] == nil)
         }
@@ -260,7 +260,7 @@ struct TopicPlanTests {
     @Test("Missing copies are manual work, and more copies than wanted are accepted")
     func copies() {
         let few = TopicPlan(Self.wishes(replication: 3), existing: Self.existing())
-        #expect(few.steps.count == 9 && few.steps.allSatisfy { $0.action == .byHand })
+        #expect(few.steps.count == 10 && few.steps.allSatisfy { $0.action == .byHand })
         let many = TopicPlan(
             Self.wishes(replication: 1), existing: Self.existing("notifications", replication: 2))
         #expect(many.steps.map(\.action) == [.none])
@@ -269,7 +269,7 @@ struct TopicPlanTests {
     @Test("Retry topics keep their records until the last of them is due, and the others are not touched")
     func retention() {
         let wishes = Self.wishes(retention: Self.day, maxElapsed: Self.day)
-        let wanted = TopicPlan(wishes, existing: [:]).newTopics.dropLast(3).map { $0.configuration["retention.ms"] }
+        let wanted = TopicPlan(wishes, existing: [:]).newTopics.dropLast(4).map { $0.configuration["retention.ms"] }
         let day = Self.day
         #expect(wanted == [day, day, day, day + 5_000, day + 7_200_000, day].map { String($0) })
     }

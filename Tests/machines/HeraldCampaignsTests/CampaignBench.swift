@@ -207,8 +207,8 @@ final class CampaignBench {
         return publisher.machine.end
     }
 
-    func stop(_ publisher: Publisher, by name: String = "ann") {
-        publisher.machine.stop(by: name, now: moment)
+    func stop(_ publisher: Publisher, by name: String = "ann", handsOver: Bool = false) {
+        publisher.machine.stop(by: name, handsOver: handsOver, now: moment)
         publisher.actions += publisher.machine.takeActions()
     }
 

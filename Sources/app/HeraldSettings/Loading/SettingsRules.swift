@@ -72,7 +72,8 @@ struct SettingsRules {
             topics.append((table.topics.requests, request.name))
         }
         for setting in [
-            table.topics.results, table.topics.deadLetter, table.topics.campaigns, table.topics.state,
+            table.topics.results, table.topics.deadLetter, table.topics.campaigns, table.topics.audiences,
+            table.topics.state,
             table.topics.audit, table.topics.feedback, table.topics.preferences, table.topics.recalls,
             table.topics.caps, table.topics.retry,
         ] {

@@ -18,6 +18,7 @@ extension Settings {
         names.retry = topics.retry
         names.deadLetter = topics.deadLetter
         names.campaigns = topics.campaigns
+        names.audiences = topics.audiences
         names.state = topics.state
         names.audit = topics.audit
         names.preferences = topics.preferences

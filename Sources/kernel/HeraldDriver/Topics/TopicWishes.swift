@@ -40,7 +40,8 @@ package struct TopicWishes: Sendable, Equatable {
     /// The names of all topics, in the order in which events pass them.
     package var topicNames: [String] {
         names.requests + [names.results] + retryDelays.map(names.retryTopic)
-            + [names.deadLetter, names.campaigns, names.state, names.audit] + (wantsFeedback ? [names.feedback] : [])
+            + [names.deadLetter, names.campaigns, names.audiences, names.state, names.audit]
+            + (wantsFeedback ? [names.feedback] : [])
             + (wantsPreferences ? [names.preferences, names.recalls] : []) + (caps.isEmpty ? [] : [names.caps])
     }
 
@@ -78,6 +79,7 @@ package struct TopicWishes: Sendable, Equatable {
                     newMessageBytes: Self.standardMessageBytes, cleanup: cleanup))
         }
         for name in [names.campaigns, names.state] { small(name, 1, retention, .compact(Self.replayedAgain)) }
+        small(names.audiences, 1, retention, .compact(Self.published))
         small(names.audit, 1, max(retention, Self.auditRetention))
         if wantsFeedback { small(names.feedback, partitions, retention) }
         if wantsPreferences {
@@ -101,6 +103,8 @@ package struct TopicWishes: Sendable, Equatable {
 
     private static let replayedAgain =
         "what is deleted after retention.ms is forgotten, and could be replayed again"
+    private static let published =
+        "what is deleted after retention.ms is missing when its campaign begins, and nobody would be notified"
     private static let optedIn =
         "what is deleted after retention.ms is forgotten, and users who have opted out would be notified again"
 

@@ -30,7 +30,7 @@ struct AudienceReader {
     private var json: JSONFields
     /// The record's bytes.
     private var record = 0..<0
-    /// For each name the number of its column.
+    /// For each name the number of its column, or of its member of JSON lines.
     private var columns: [Int] = []
     private var columnCount: Int { columnNames.count }
     /// What the columns are called; of JSON lines the fields that are asked for.
@@ -75,7 +75,10 @@ struct AudienceReader {
         self.isOptional = [false] + isOptional
         self.place = place
         window = ByteWindow(audience.file)
-        json = JSONFields(names: names)
+        // The texts may use the users' field, too.
+        let members = fields.contains(reading.userColumn) ? fields : names
+        json = JSONFields(names: members)
+        if audience.format == .jsonl { columns = names.map { members.firstIndex(of: $0) ?? 0 } }
         isFieldSeen = Array(repeating: false, count: names.count)
         try window.extend()
         window.start = audience.prefixCount
@@ -130,9 +133,9 @@ struct AudienceReader {
             guard columns[field] < csv.fields.count else { return }
             CSVScanner.append(csv.fields[columns[field]], of: window.bytes.span.bytes, to: &output)
         case .jsonl:
-            guard !json.fields[field].isNull else { return }
+            guard !json.fields[columns[field]].isNull else { return }
             let bytes = window.bytes
-            json.append(field, of: bytes.span.bytes.extracting(record), to: &output)
+            json.append(columns[field], of: bytes.span.bytes.extracting(record), to: &output)
         }
     }
 
@@ -327,7 +330,8 @@ struct AudienceReader {
             return .wrong(error.description)
         }
         var problem: String?
-        for (index, field) in json.fields.enumerated() {
+        for index in names.indices {
+            let field = json.fields[columns[index]]
             if field.isPresent { isFieldSeen[index] = true }
             if isOptional[index], !field.isPresent || field.isNull { continue }
             guard field.isPresent else {

@@ -39,6 +39,7 @@ package final class RecipientReader {
     /// What looks like a mistake in the texts' fields, by their numbers in the template's names, and the part's number.
     private(set) var doubts: [(field: Int, doubt: FieldDoubt, part: Int)] = []
     private(set) var event: [UInt8] = []
+    private var field: [UInt8] = []
 
     /// A reader at the audience's beginning; a header without a field that the message uses is thrown.
     package init(_ audience: Audience, _ campaign: CampaignText, expiresAt: Int64?) throws {
@@ -101,6 +102,23 @@ package final class RecipientReader {
             isContentRight = template.hasConstantContent
         }
         return .recipient
+    }
+
+    /// Appends the present recipient with the fields that the texts use, as a line of JSON.
+    func appendLine(to output: inout [UInt8]) {
+        let userColumn = lines.reading.userColumn
+        let names = [userColumn] + template.fields.names
+        var separator = UInt8(ascii: "{")
+        for (number, name) in names.enumerated() where number == 0 || name != userColumn {
+            field.removeAll(keepingCapacity: true)
+            lines.append(number, to: &field)
+            output.append(separator)
+            JSONText.appendString(name.utf8.span.bytes, to: &output)
+            output.append(UInt8(ascii: ":"))
+            JSONText.appendString(field.span.bytes, to: &output)
+            separator = UInt8(ascii: ",")
+        }
+        output.append(text: "}\n")
     }
 
     /// The texts of the present recipient beside the message.

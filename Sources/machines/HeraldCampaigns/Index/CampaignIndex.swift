@@ -120,6 +120,7 @@ extension CampaignDefinition {
         self.name == name && !pns.isEmpty && Topics.isName(topic)
             && (rate.map(RateText.range.contains) ?? true) && (ramp ?? []).allSatisfy(Ramp.sizeRange.contains)
             && SoundNumber.isMoment(startedAt) && (start?.isSound ?? true)
+            && (audience?.isSound ?? true)
             && (expiresAt.map(SoundNumber.isMoment) ?? true) && SoundNumber.areOffsets(requestOffsets)
             && SoundNumber.areOffsets(resultOffsets)
     }
@@ -148,4 +149,14 @@ extension CampaignProgress {
 
     /// ``resultOffsets`` by the partitions' numbers.
     package var resultStarts: [Int32: Int64] { SoundNumber.byNumber(resultOffsets) }
+}
+
+extension StoredAudience {
+    fileprivate var isSound: Bool {
+        [chunks, recipients].allSatisfy(SoundNumber.isCount) && SoundNumber.isCount(Int(clamping: bytes))
+            && chunks <= Self.mostChunks && SoundNumber.areOffsets(offsets)
+    }
+
+    /// ``offsets`` by the partitions' numbers.
+    var starts: [Int32: Int64] { SoundNumber.byNumber(offsets) }
 }

@@ -57,7 +57,7 @@ extension AudiencePublication {
         from failure: BatchWriter.Failure, _ aim: PublicationAim?, after count: Int
     ) -> PublicationRecovery {
         // What was asked for is done; only the last words are missing.
-        if case .end(let end) = aim, end == .interrupted || end == .complete { return .end(end) }
+        if case .end(let end) = aim, [.interrupted, .complete, .detached].contains(end) { return .end(end) }
         let refusal: (error: KafkaError, failure: ToolFailure)
         switch failure {
         case .lost(.fenced(isLong: false)): return .end(.takenOver)

@@ -134,6 +134,8 @@ package struct AudiencePublication: PublicationWork {
     var lastLook: LastLook?
     /// Who has asked it to stop.
     var stoppedBy: String?
+    /// Whether others go on, because its process ends and nobody has asked it to stop.
+    var handsOver = false
     /// It reads too few partitions.
     var isOutgrown = false
 
@@ -367,6 +369,9 @@ package struct AudiencePublication: PublicationWork {
         return start
     }
 
+    /// Whether another process can publish the rest.
+    private var isStored: Bool { definition?.audience?.mark == audience.mark }
+
     package func wakes(now: Moment) -> [MonotonicTime?] {
         let start = start(now).map { now.monotonic.advanced(by: $0.moment.time(since: now.wall)) }
         return [pace?.nextWake, rejudges, expiry(now), start]
@@ -378,18 +383,20 @@ package struct AudiencePublication: PublicationWork {
     }
 
     package mutating func nextStep(isStopping: Bool, now: Moment) -> PublicationStep {
-        if isStopping { return .end(.interrupted) }
+        if isStopping { return .end(handsOver && isStored ? .detached : .interrupted) }
         if isOutgrown { return .beginAnew }
         switch state {
         case .cancelled: return .end(.cancelled)
         case .paused:
             if let overwrittenPause, !hasRestoredPause { return write(overwrittenPause) }
+            if order.detaches { return .end(.detached) }
             if order.endsWhenPausedByFailures, control?.isByFailures ?? false { return .end(.failing) }
             return .wait(
                 .campaignPaused(by: control?.by ?? "", since: control?.at ?? now.wall, cause: control?.reason))
         case .running: break
         }
         if isStartUnread { return .wait(.reading(.campaign)) }
+        if order.detaches { return .end(.detached) }
         if let rejudges, now.monotonic < rejudges { return .wait(.pauseUnread(until: now.wall(rejudges))) }
         if let reason = pace?.failure(now: now) {
             return write(
@@ -435,7 +442,7 @@ package struct AudiencePublication: PublicationWork {
 
     package mutating func close(_ end: PublicationEnd, now: Moment) -> Action? {
         lastLook = LastLook(
-            isOpenEnded: end != .complete && end != .interrupted,
+            isOpenEnded: ![.complete, .interrupted, .detached].contains(end),
             deadline: now.monotonic.advanced(by: LastLook.patience))
         return .readLastOutcomes(to: .written)
     }

@@ -20,7 +20,10 @@ extension PublicationMachine<AudiencePublication> {
     package var silenceWords: String? { work.silenceWords }
 
     /// Ends with what is written, because somebody of this name wants it.
-    package mutating func stop(by name: String, now: Moment) {
+    ///
+    /// - Parameter handsOver: whether its process ends, and others are to go on, if the audience is kept in Kafka.
+    package mutating func stop(by name: String, handsOver: Bool = false, now: Moment) {
+        if work.stoppedBy == nil { work.handsOver = handsOver }
         work.stoppedBy = work.stoppedBy ?? name
         stop(now: now)
     }

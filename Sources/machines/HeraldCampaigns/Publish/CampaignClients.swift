@@ -14,6 +14,8 @@ final class CampaignClients: JobIO {
     struct Owner {
         /// Who wants it to stop; `nil` while nobody does.
         var stoppedBy: @Sendable () -> String?
+        /// Whether it is to stop because the process ends.
+        var handsOver: @Sendable () -> Bool
         var onNews: (PublishNews) -> Void
         /// Called in each turn with how the publisher stands.
         var onTurn: (CampaignMachine, Moment) -> Void
@@ -159,7 +161,7 @@ final class CampaignClients: JobIO {
     // MARK: What arrives
 
     func deliver(to machine: inout CampaignMachine) {
-        if let name = owner.stoppedBy() { machine.stop(by: name, now: now) }
+        if let name = owner.stoppedBy() { machine.stop(by: name, handsOver: owner.handsOver(), now: now) }
         transactor.serve { machine.receive($0, now: now) }
         deliverAnswers(to: &machine)
         do {

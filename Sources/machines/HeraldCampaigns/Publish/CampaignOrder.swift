@@ -18,6 +18,10 @@ package struct CampaignOrder: Sendable {
     package var start: StartTime?
     /// What the preview has found, if that is to begin later: the only one that this start may replace.
     package var replaces: CampaignDefinition?
+    /// Where its audience is kept; `nil` where this process alone has it.
+    package var stored: StoredAudience?
+    /// Whether the publisher ends when it has written what the campaign is: another process publishes it from ``stored``.
+    package var detaches = false
     /// The share of the audience's lines that may be invalid; it counts from 20 lines on.
     package var maxInvalid = Self.standardMaxInvalid
     /// Whether another audience than the campaign had may take its place.
@@ -52,7 +56,8 @@ package struct CampaignOrder: Sendable {
             content: text.template.content.isEmpty ? nil : text.template.content,
             pns: text.pushServices, topic: topic, rate: rate, ramp: ramp,
             expiresAt: expiresIn.map { (start?.start?.moment ?? now).advanced(by: $0).milliseconds },
-            start: start?.start, startedAt: now.milliseconds, startedBy: name, requestOffsets: requests,
+            start: start?.start, audience: stored, startedAt: now.milliseconds, startedBy: name,
+            requestOffsets: requests,
             resultOffsets: results)
     }
 
@@ -62,6 +67,7 @@ package struct CampaignOrder: Sendable {
         let content = text.template.content
         (definition.message, definition.content) = (text.template.message, content.isEmpty ? nil : content)
         if let start { definition.start = start.start }
+        definition.audience = stored
         let begin = definition.start?.moment ?? now
         if let expiresIn {
             definition.expiresAt = begin.advanced(by: expiresIn).milliseconds
@@ -90,6 +96,19 @@ package struct CampaignOrder: Sendable {
                 + "come, or now")
     }
 
+    /// Refuses to detach a campaign that does not begin later: its start could not be replaced, and its audience neither.
+    package func checkDetached(_ campaign: CampaignIndex.Campaign?, at now: WallTime) throws {
+        guard detaches else { return }
+        let isScheduled = campaign?.isScheduled(at: now) ?? true
+        let begin = start.map(\.start) ?? campaign?.definition?.start
+        guard isScheduled, let begin, begin.moment > now else {
+            throw ToolFailure(
+                isScheduled
+                    ? "--detach is for a campaign that begins later; add --at"
+                    : "campaign \(text.name) has begun, so that its audience stays where it is; leave --detach out")
+        }
+    }
+
     /// What was asked for, as the audit topic has it.
     var auditOptions: [String: String] {
         var options: [String: String] = [:]
@@ -98,6 +117,7 @@ package struct CampaignOrder: Sendable {
         case .atOnce?: options["at"] = "now"
         case nil: break
         }
+        if detaches { options["detach"] = "yes" }
         if let rate { options["rate"] = "\(rate)/s" }
         if replacesAudience { options["replace-audience"] = "yes" }
         if addsPeople { options["add-people"] = "yes" }

@@ -21,6 +21,9 @@ package struct CampaignDefinition: Codable, Equatable, Sendable {
     package var expiresAt: Int64?
     /// When its first recipient may be published; absent for at once, and in what older versions wrote.
     package var start: CampaignStart?
+    /// Where its audience is kept for any process that publishes it; absent where its publisher alone has it, and in what older
+    /// versions wrote.
+    package var audience: StoredAudience?
     /// When it was started first, epoch milliseconds.
     package var startedAt: Int64
     /// Who started it: a user and a machine.

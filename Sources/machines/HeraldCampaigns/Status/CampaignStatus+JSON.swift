@@ -114,6 +114,7 @@ extension CampaignStatus {
             .init("at", .string(start.moment.text)), .init("zone", .text(start.zone)),
             .init("words", .string(start.words)), .init("sentence", .text(CampaignWords.start(self))),
             .init("late", .bool(campaign.isLate(at: now))),
+            .init("detached", .bool(isDetached)),
         ])
     }
 

@@ -53,17 +53,19 @@ package struct CampaignStatus: Sendable {
         if isExpired { return .expired }
         if campaign.state == .paused { return .paused }
         if isWithoutPublisher { return .stopped }
-        return isScheduled ? .scheduled : .running
+        return isScheduled || (awaitsTakeUp && !isPublisherAlive) ? .scheduled : .running
     }
 
     /// Whether recipients are left, and nobody publishes them.
-    package var isWithoutPublisher: Bool { !(campaign.progress?.isComplete ?? true) && !isPublisherAlive }
+    package var isWithoutPublisher: Bool {
+        !(campaign.progress?.isComplete ?? true) && !isPublisherAlive && !awaitsTakeUp
+    }
 
     /// Whether it is to begin later, and nobody is published.
     package var isScheduled: Bool { campaign.isScheduled(at: now) }
 
     /// Whether the moment has come at which its events expire.
-    private var isExpired: Bool { campaign.definition?.expiresAt.map { $0 <= now.milliseconds } ?? false }
+    var isExpired: Bool { campaign.definition?.expiresAt.map { $0 <= now.milliseconds } ?? false }
 
     private var pushServiceCount: Int { campaign.definition?.pns.count ?? 0 }
 

@@ -46,7 +46,11 @@ package enum CampaignWords {
     /// `nil` for others.
     package static func start(_ status: CampaignStatus) -> String? {
         guard let start = status.campaign.definition?.start else { return nil }
-        if status.isScheduled { return "starts \(self.start(start, at: status.now))" }
+        if status.isScheduled {
+            return "starts \(self.start(start, at: status.now))"
+                + (status.isDetached && !status.isPublisherAlive
+                    ? "; its audience is kept in Kafka, and a console or herald campaign run publishes it then" : "")
+        }
         return status.campaign.isLate(at: status.now) ? "was to start \(self.start(start, at: status.now))" : nil
     }
 
@@ -63,6 +67,12 @@ package enum CampaignWords {
         guard let progress = status.campaign.progress else { return "nobody publishes the rest" }
         let name = progress.endedBy.map { " by \(SafeText.escaped($0))" } ?? ""
         let end = progress.end.map { "has ended (\(SafeText.escaped($0))\(name))" } ?? "is not heard of since then"
+        if status.isDetached {
+            let begun = start(status) ?? "nobody publishes the rest, \(rest)"
+            return begun
+                + ", and neither a console that may make changes nor herald campaign run has taken it up: start one of "
+                + "them, and see what it says; its publisher \(SafeText.escaped(progress.by)) \(end)"
+        }
         if let start = start(status), let moment = status.campaign.definition?.start {
             let publisher = "its publisher \(SafeText.escaped(progress.by)) \(end)"
             return status.isScheduled

@@ -41,8 +41,8 @@ package struct ForeignTopic: Sendable, Equatable {
 
     private static func isInternal(_ topic: String, _ own: Topics) -> Bool {
         [
-            own.results, own.feedback, own.deadLetter, own.campaigns, own.state, own.audit, own.preferences,
-            own.recalls, own.caps,
+            own.results, own.feedback, own.deadLetter, own.campaigns, own.audiences, own.state, own.audit,
+            own.preferences, own.recalls, own.caps,
         ].contains(topic)
             || own.delay(ofTopic: topic) != nil
     }

@@ -32,7 +32,7 @@ extension Replayer {
             .resolve(plan, selection: selection, note: note), state, ReplayClients.Owner(onTurn: onTurn))
         var failure: ToolFailure?
         switch report.end {
-        case .complete, .interrupted, .failing, .outcomeTimeout, .cancelled, .expired: break
+        case .complete, .interrupted, .detached, .failing, .outcomeTimeout, .cancelled, .expired: break
         case .takenOver: failure = ToolFailure("another job has taken over; what was done is marked")
         case .failed(let cause): failure = cause
         }

@@ -20,9 +20,12 @@ package final class GrowingFile {
     deinit { close(descriptor) }
 
     /// Writes bytes behind the others; where that fails the file is as it was.
-    package func append(_ bytes: some RandomAccessCollection<UInt8>) throws {
+    package func append(_ bytes: some RandomAccessCollection<UInt8>) throws { try write(bytes, at: byteCount) }
+
+    /// Writes bytes at a position; what comes before it may be written later.
+    package func write(_ bytes: some RandomAccessCollection<UInt8>, at start: Int) throws {
         var rest = Array(bytes)[...]
-        var position = byteCount
+        var position = start
         while !rest.isEmpty {
             let written = rest.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, off_t(position)) }
             if written < 0, errno == EINTR { continue }
@@ -30,7 +33,7 @@ package final class GrowingFile {
             rest = rest.dropFirst(written)
             position += written
         }
-        byteCount = position
+        byteCount = max(byteCount, position)
     }
 
     /// What it has now, to be read; nothing may be appended any more.

@@ -6,6 +6,8 @@ package enum PublicationEnd: Sendable, Equatable {
     case complete
     /// It was asked to stop; starting it again goes on with the rest.
     case interrupted
+    /// Its audience is kept in Kafka, and another process publishes the rest.
+    case detached
     /// Too many failed: a replay stops by itself, a campaign is paused and nobody watches.
     case failing
     /// The outcomes of a step did not come.
@@ -23,6 +25,7 @@ package enum PublicationEnd: Sendable, Equatable {
         switch self {
         case .complete: "complete"
         case .interrupted: content == .letters ? "paused" : "interrupted"
+        case .detached: "detached"
         case .failing: content == .letters ? "stopped" : "paused"
         case .outcomeTimeout: "outcome-timeout"
         case .cancelled: "cancelled"
@@ -49,6 +52,8 @@ extension PublicationEnd {
         switch self {
         case .complete: "\(published): \(outcomes)."
         case .interrupted: "Interrupted, \(published), \(open) without an outcome\(rest)."
+        case .detached:
+            "Detached, \(published): a console or herald campaign run publishes the rest when it is due."
         case .failing: failing
         case .outcomeTimeout: "Stopped, \(published): \(open) had no outcome within --wait. Do workers run?"
         case .cancelled: "The campaign was cancelled, \(published): \(outcomes)."

@@ -34,6 +34,9 @@ enum CampaignStartCommand: HeraldCommand {
         "at", .text("MOMENT"),
         "Begin then: 2026-12-24T09:00+01:00, or 2026-12-24T09:00 with --zone; now for at once, of a campaign that was to begin "
             + "later.")
+    static let detach = CommandOption.flag(
+        "detach",
+        "Keep the audience in topics.audiences and end: a console or herald campaign run publishes it at --at.")
     static let zone = CommandOption.optional(
         "zone", .text("ZONE"), "The time zone of the moment of --at, such as Europe/Berlin.")
     static let expiresIn = CommandOption.optional(
@@ -69,7 +72,9 @@ enum CampaignStartCommand: HeraldCommand {
             + "notifications ahead of their outcomes, so that pause and cancel take effect at once.\n\n"
             + "With --at it waits: nobody is published before that moment, and the campaign is scheduled until then, as its status "
             + "says. It can be paused and cancelled, and another start with other texts, another audience or moment replaces it, as "
-            + "its preview says. A publisher that ends before has to be started again, in time or late: then it begins at once.\n\n"
+            + "its preview says. A publisher that ends before has to be started again, in time or late: then it begins at once. With --detach the "
+            + "command ends when Kafka has the audience (users, and the fields of the texts), and any console that may make changes "
+            + "or herald campaign run publishes it; it is deleted when the campaign is over.\n\n"
             + "Over 100 recipients you have to type the count; without a terminal it needs --yes, or exits with 4. "
             + "It exits with 0 if all are delivered, and with 3 if some are not, if it was interrupted or cancelled, "
             + "or if failures paused it without a terminal. Once all are published it waits for the last "
@@ -78,7 +83,7 @@ enum CampaignStartCommand: HeraldCommand {
         options: [name, audience] + AudienceOptions.all + [
             message, messageFile,
         ] + ContentOptions.all + [
-            pushServices, topic, at, zone, rate, ramp, pauseShare, expiresIn, invalidFile, maxInvalid,
+            pushServices, topic, at, zone, detach, rate, ramp, pauseShare, expiresIn, invalidFile, maxInvalid,
             replaceAudience, addPeople, dryRun, Confirmation.option, OutputFormat.option,
         ],
         examples: [
@@ -97,9 +102,14 @@ enum CampaignStartCommand: HeraldCommand {
                 "herald campaign start --name spring --audience users.csv --message-file hi.txt --pns apns,gcm --at 2026-12-24T09:00 "
                     + "--zone Europe/Berlin",
                 "On Christmas Eve at nine."),
+            .init(
+                "herald campaign start --name spring --audience users.csv --message-file hi.txt --pns apns,gcm --at 2026-12-24T09:00 "
+                    + "--zone Europe/Berlin --detach",
+                "The same, from Kafka: this machine need not stay on."),
         ])
     static let usedSettings: UsedSettings =
-        .cluster + .workers + .topics("requests", "results", "campaigns", "audit", "classes") + .events + .traces
+        .cluster + .workers + .topics("requests", "results", "campaigns", "audiences", "audit", "classes") + .events
+        + .traces
         + .contentReach + ["preferences.enabled"]
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {

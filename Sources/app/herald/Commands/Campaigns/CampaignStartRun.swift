@@ -51,6 +51,7 @@ struct CampaignStartRun {
         order.reach = settings.contentReach
         if settings.preferences.enabled { order.eventClass = settings.topics.classes[topic] ?? .transactional }
         order.start = try Self.start(parsed)
+        order.detaches = parsed[Command.detach]
         order.rate = parsed[Command.rate]
         order.ramp = parsed[Command.ramp]
         order.replacesAudience = parsed[Command.replaceAudience]
@@ -124,6 +125,7 @@ struct CampaignStartRun {
         let cluster = isDryRun ? nil : try findCampaign()
         let order = cluster?.order ?? order
         try order.checkMoment(cluster?.campaign, at: SystemClock.wall())
+        try order.checkDetached(cluster?.campaign, at: SystemClock.wall())
         let audience = try openAudience(of: cluster?.campaign)
         let stop = try StopRequest.listen()
         var recipients = RecipientSet()
@@ -161,13 +163,21 @@ struct CampaignStartRun {
         // Its moment may be over by the time that it is confirmed.
         let now = SystemClock.wall()
         try order.checkMoment(cluster.campaign, at: now)
+        try order.checkDetached(cluster.campaign, at: now)
         try order.check(against: cluster.campaign, at: now)
+        var started = order
+        if order.detaches {
+            guard let stored = try store(audience, in: cluster, preview, marking: &recipients, stop) else {
+                throw CommandFailure(Self.interruption, status: .partlyDone)
+            }
+            started.stored = stored
+        }
         let screen = CampaignStartScreen(console)
         let trace = ToolTrace(settings)
         var context = cluster.context
         context.trace = trace?.context
         let (end, progress) = context.publish(
-            order, cluster.layout, audience: audience, preview: preview, recipients: consume recipients,
+            started, cluster.layout, audience: audience, counts: preview.counts, recipients: consume recipients,
             lookAtTopics: cluster.lookAtTopics,
             stoppedBy: { [name = context.operatorName] in stop.isMade ? name : nil }, onNews: { screen.report($0) },
             onTurn: { screen.show($0, now: $1) })
@@ -218,6 +228,21 @@ struct CampaignStartRun {
                 of: campaign, cluster.layout, preview, marking: &recipients, for: cluster.order,
                 onProgress: { bar.show($0, of: $1, "reading what is published") })
         }
+    }
+
+    /// Writes the audience to its topic; `nil` when it was interrupted.
+    private func store(
+        _ audience: Audience, in cluster: Cluster, _ preview: AudiencePreview, marking recipients: inout RecipientSet,
+        _ stop: StopRequest
+    ) throws -> StoredAudience? {
+        var line = ProgressLine(console)
+        defer { line.clear() }
+        return try cluster.context.store(
+            audience, order.text, cluster.layout, preview: preview, marking: &recipients,
+            onProgress: { passed in
+                line.show(share: Int64(passed), of: Int64(audience.byteCount), "writing the audience to Kafka")
+                return !stop.isMade
+            })
     }
 
     private func openAudience(of campaign: CampaignIndex.Campaign?) throws -> Audience {

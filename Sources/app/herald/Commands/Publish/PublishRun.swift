@@ -48,8 +48,8 @@ struct PublishRun {
         preparation = EventPreparation(decoder: decoder, idBase: idBase)
         let names = settings.topicNames
         let others = [
-            names.results, names.deadLetter, names.campaigns, names.state, names.audit, names.feedback,
-            names.preferences, names.recalls, names.caps,
+            names.results, names.deadLetter, names.campaigns, names.audiences, names.state, names.audit,
+            names.feedback, names.preferences, names.recalls, names.caps,
         ]
         if others.contains(topic) || names.delay(ofTopic: topic) != nil {
             throw parsed.mistake("\(topic) is no request topic: only Herald writes to it")

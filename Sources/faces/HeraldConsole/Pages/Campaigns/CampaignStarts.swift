@@ -176,6 +176,11 @@ final class CampaignStarts: Sendable {
         } catch {
             throw FormMistake("at", "\(error)")
         }
+        do {
+            try order.checkDetached(campaign, at: now)
+        } catch {
+            throw FormMistake("detach", "\(error)")
+        }
         try order.check(against: campaign, at: now, mayBePaused: mayBePaused)
     }
 

@@ -7,7 +7,7 @@ internal import HeraldTools
 /// The *Campaigns* page: the states of campaigns, orders about them, and their reports; ``CampaignStarts`` has the new
 /// ones.
 ///
-/// Campaigns are followed only while a page shows them; otherwise nothing is read.
+/// Campaigns are followed only while a page shows them; otherwise the campaigns topic alone is read, for ``TakeUps``.
 final class CampaignsPart: ConsolePart {
     private struct Order: Decodable {
         var reason: String?
@@ -25,8 +25,10 @@ final class CampaignsPart: ConsolePart {
     private let details: AskedTasks<CampaignDetail>
     private let reports: AskedTasks<ReportMaking>
     private let housekeeping: RepeatedWork
+    /// `nil` where nobody may make changes.
+    private let takeUps: RepeatedWork?
 
-    init(_ context: ConsoleContext, jobs: Jobs) throws {
+    init(_ context: ConsoleContext, allowsChanges: Bool, jobs: Jobs) throws {
         service = CampaignService(console: context)
         (directory, users) = (context.starts.directory, context.starts.users)
         self.jobs = jobs
@@ -45,10 +47,12 @@ final class CampaignsPart: ConsolePart {
             details.sweep()
             reports.sweep()
         }
+        takeUps = try allowsChanges ? TakeUps(service, context.starts, jobs: jobs).begin() : nil
     }
 
     func stop() {
         housekeeping.stop()
+        takeUps?.stop()
         lists.stop()
         details.stop()
         reports.stop()

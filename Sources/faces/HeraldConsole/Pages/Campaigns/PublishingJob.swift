@@ -8,7 +8,9 @@ internal import HeraldTools
 /// start with the same audience continues the campaign.
 struct PublishingJob: Sendable {
     private static let reportPause = Duration.milliseconds(250)
-    private static let again = "start it again with the same audience, and it goes on with the rest"
+    static let again = "start it again with the same audience, and it goes on with the rest"
+
+    private static let nothing = "Stopped before anything was published."
 
     let context: CampaignContext
     let layout: CampaignContext.Layout
@@ -38,19 +40,27 @@ struct PublishingJob: Sendable {
 
     func run(_ control: JobControl) throws -> JobEnd {
         let found = try CampaignDraft.recipients(of: outcome, draft.order) { control.isStopping }
-        guard let recipients = found else { return JobEnd(.stopped, "Stopped before anything was published.") }
+        guard var recipients = found else { return JobEnd(.stopped, Self.nothing) }
+        var order = draft.order
+        if order.detaches {
+            order.stored = try context.store(
+                outcome.audience, order.text, layout, preview: outcome.preview.audience, marking: &recipients
+            ) { _ in !control.isStopping }
+            guard order.stored != nil else { return JobEnd(.stopped, Self.nothing) }
+        }
         let teller = Teller(control)
         let (end, progress) = context.publish(
-            draft.order, layout, audience: outcome.audience, preview: outcome.preview.audience,
+            order, layout, audience: outcome.audience, counts: outcome.preview.audience.counts,
             recipients: recipients, lookAtTopics: lookAtTopics, stoppedBy: { control.stopper },
-            onNews: { teller.note($0) }, onTurn: { teller.show($0, now: $1) })
+            handsOver: { control.isEndingWithConsole }, onNews: { teller.note($0) },
+            onTurn: { teller.show($0, now: $1) })
         return JobEnd(
             end, progress.sentence(end, name: draft.order.text.name, again: Self.again),
             report: Teller.object(progress))
     }
 
     /// Reports the publisher's progress to a job's page; one thread.
-    private final class Teller {
+    final class Teller {
         private let control: JobControl
         private var news: String?
         private var last: ContinuousClock.Instant?

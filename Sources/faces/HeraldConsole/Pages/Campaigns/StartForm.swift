@@ -28,6 +28,8 @@ struct StartForm: Codable, Sendable, Equatable {
     var at: String?
     /// `Europe/Berlin`: the browser's.
     var zone: String?
+    /// Whether any console or runner publishes it, from Kafka.
+    var detach: Bool?
     /// `6h`.
     var expiresIn: String?
     /// `semicolon`, or `;`.
@@ -92,6 +94,7 @@ struct StartForm: Codable, Sendable, Equatable {
                 throw FormMistake("at", mistake.problem)
             }
         }
+        order.detaches = detach ?? false
         if let share = try Self.share(maxInvalid, "maxInvalid", "a share such as 5%") {
             order.maxInvalid = share
         }
@@ -149,6 +152,7 @@ struct StartForm: Codable, Sendable, Equatable {
         ] {
             if let value = given(value) { words += [option, value] }
         }
+        if detach == true { words.append("--detach") }
         if replaceAudience == true { words.append("--replace-audience") }
         if addPeople == true { words.append("--add-people") }
         return words

@@ -101,7 +101,8 @@ function form(name, choices, result, app, state) {
     field('expiresIn', 'Notify nobody after', { placeholder: '6h' }, 'Hours or days after it begins.')),
   h('div', { class: 'grid' },
     field('at', 'Begin on', { type: 'date' }, `Empty: ${name ? 'as it was begun' : 'at once'}. Until then it can be changed, paused and cancelled.`),
-    field('atTime', 'At', { type: 'time' }, `By the clock of ${browserZone()}, where this browser is. This console has to run then.`)),
+    field('atTime', 'At', { type: 'time' }, `By the clock of ${browserZone()}, where this browser is. This console has to run then, or its audience is kept in Kafka.`)),
+  !state.adds && check('detach', detached),
   // To be said each time.
   name && !state.adds && check('atOnce', atOnce, { 'data-confirms': '' }),
   !state.adds && check('replaceAudience', replacing, { 'data-confirms': '' }),
@@ -219,6 +220,7 @@ export function columnsOf(text) {
 }
 
 const browserZone = () => Intl.DateTimeFormat().resolvedOptions().timeZone;
+const detached = 'Keep the audience in Kafka until then: any console that may make changes, or herald campaign run, publishes it';
 const atOnce = 'It begins at once, though it was to begin later';
 
 /** The moment that date and time name, in the zone of the browser; nothing without them. */
@@ -234,7 +236,7 @@ const replacing = 'Another audience takes the place of the one that this campaig
 /** The command's options in a text, as the form names them. */
 export function inForm(text) {
   const names = {
-    'give --at a moment to come, or now': 'give a moment to come', '--at now begins at once': `tick “${atOnce}” for at once`, '--at': '“Begin on”', '--ramp none': 'none under “Begin with”', 'leave out --encoding': 'leave “Encoding” empty', '--encoding': '“Encoding”', '--pause-if-failures': '“Pause if more fail than”', 'or alone, with --add-people, once all are published': 'or alone, with “Add people” on its page, once all are published', 'add --replace-audience, which its status then says for ever': `tick “${replacing}”`, 'add --replace-audience': `tick “${replacing}”`, '--max-invalid': '“Allow invalid lines up to”', '--user-column': '“Column with the users”', '--rate': '“Recipients a second”', '--ramp': '“Begin with”',
+    'give --at a moment to come, or now': 'give a moment to come', '--at now begins at once': `tick “${atOnce}” for at once`, '--at': '“Begin on”', 'leave --detach out': `untick “${detached}”`, '--detach': `“${detached}”`, '--ramp none': 'none under “Begin with”', 'leave out --encoding': 'leave “Encoding” empty', '--encoding': '“Encoding”', '--pause-if-failures': '“Pause if more fail than”', 'or alone, with --add-people, once all are published': 'or alone, with “Add people” on its page, once all are published', 'add --replace-audience, which its status then says for ever': `tick “${replacing}”`, 'add --replace-audience': `tick “${replacing}”`, '--max-invalid': '“Allow invalid lines up to”', '--user-column': '“Column with the users”', '--rate': '“Recipients a second”', '--ramp': '“Begin with”',
   };
   return Object.entries(names).reduce((said, [option, name]) => said.replaceAll(option, name), text)
     .replace(/resume it first with: herald campaign resume \S+; then start it again/, 'preview it again, and it is resumed with the start');
@@ -251,6 +253,7 @@ function asked(filled, upload, { adds }) {
   const fields = { upload, name: value('name'), message: filled.querySelector('#message').value || undefined, content: contentOf(value), pns: services };
   for (const id of ['topic', 'rate', 'ramp', 'pauseIfFailures', 'expiresIn', 'userColumn', 'encoding', 'delimiter', 'maxInvalid']) fields[id] = value(id);
   Object.assign(fields, momentOf(value('at'), value('atTime'), browserZone(), filled.querySelector('#atOnce')?.checked));
+  if (filled.querySelector('#detach')?.checked) fields.detach = true;
   if (adds) fields.addPeople = true;
   else if (filled.querySelector('#replaceAudience').checked) fields.replaceAudience = true;
   return fields;
@@ -431,7 +434,7 @@ function invalidLines(answer) {
 const isLater = ({ start }) => Boolean(start) && !start.late;
 
 /** What is asked before a start; one that notifies nobody anew is for what else the form says. */
-export function question(found, verdict) {
+export function question(found, verdict, detaches = false) {
   const { toNotify: left, invalid, pns, isPaused, publisher } = found;
   const over = publisher ? `It takes over from ${publisher}, whose publishing ends. ` : '';
   const resumed = `${isPaused ? 'It is paused: this resumes it first, and what waits is sent. ' : ''}${over}`;
@@ -444,7 +447,7 @@ export function question(found, verdict) {
   const lines = invalid === 1 ? 'this invalid line' : `these ${count(invalid)} invalid lines`;
   return {
     title: invalid > 0 ? `Leave ${lines} out and notify the other ${left === 1 ? 'one' : count(left)}${moment}?` : `Notify ${count(left)} ${left === 1 ? 'recipient' : 'recipients'}${moment}?`,
-    confirm: `Notify ${count(left)}`, body: `${wait}${resumed}${count(left * pns.length)} notifications go to ${pns.join(' and ')}. ${moment && 'Nobody is notified before; this console has to run then. '}Pause stops the rest at once; what is delivered is delivered.`,
+    confirm: `Notify ${count(left)}`, body: `${wait}${resumed}${count(left * pns.length)} notifications go to ${pns.join(' and ')}. ${moment && `Nobody is notified before; ${detaches ? 'a console that may make changes, or herald campaign run,' : 'this console'} has to run then. `}Pause stops the rest at once; what is delivered is delivered.`,
   };
 }
 
@@ -455,7 +458,7 @@ function startButton(answer, filled, result, app, state) {
   const start = h('button', {
     type: 'button', class: 'primary',
     onclick: async () => {
-      const { body, ...words } = question(found, state.verdict);
+      const { body, ...words } = question(found, state.verdict, filled.querySelector('#detach')?.checked);
       const isSure = await ask({ ...words, type: answer.typed, body: [h('p', {}, body), found.invalid > 0 && h('p', {}, invalidLines(answer))] });
       if (!isSure) return;
       try {

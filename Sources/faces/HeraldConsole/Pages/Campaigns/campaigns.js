@@ -274,6 +274,7 @@ function publisher(answer, campaign) {
   if (campaign.publisher.alive) {
     return h('p', {}, counts, ` ${atWork(campaign)}`);
   }
+  if (campaign.state === 'scheduled') return h('p', {}, counts, ' Its audience is kept in Kafka: a console that may make changes, or herald campaign run, publishes it then.');
   const isPaused = campaign.state === 'paused';
   return h('p', { class: 'badge bad' }, counts, isPaused ? ' Nobody publishes the rest. ' : ' ',
     h('a', { href: link('/campaigns', { new: campaign.name }) }, 'Start it again with the same audience'), `, and it ${isPaused ? 'is resumed and ' : ''}${afterwards(campaign.start)}`);

@@ -35,7 +35,7 @@ struct JobEnd: Sendable {
     init(_ end: PublicationEnd, _ sentence: String, report: JSONValue) {
         let state: State =
             switch end {
-            case .complete: .done
+            case .complete, .detached: .done
             case .failed: .failed
             case .takenOver, .interrupted, .failing, .outcomeTimeout, .cancelled, .expired: .stopped
             }
@@ -55,6 +55,7 @@ struct JobEnd: Sendable {
 final class JobControl: Sendable {
     private struct State {
         var stopper: String?
+        var isEndingWithConsole = false
         var pause: ReplayPause?
         var progress = JSONValue.null
     }
@@ -73,6 +74,16 @@ final class JobControl: Sendable {
 
     /// Who has asked it to; `nil` while nobody has.
     var stopper: String? { state.withLock { $0.stopper } }
+
+    /// Whether it should end because the console does, and nobody has asked it to.
+    var isEndingWithConsole: Bool { state.withLock { $0.isEndingWithConsole } }
+
+    /// Has it end because the console does.
+    func endWithConsole() {
+        state.withLock { state in
+            if state.stopper == nil { (state.stopper, state.isEndingWithConsole) = ("the console", true) }
+        }
+    }
 
     /// The current pause; a stopping job is never paused.
     var pause: ReplayPause? { state.withLock { $0.stopper == nil ? $0.pause : nil } }

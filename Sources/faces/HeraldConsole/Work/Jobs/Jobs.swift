@@ -124,7 +124,7 @@ final class Jobs: Sendable {
             state.isClosed = true
             return (state.jobs.filter { $0.end == nil }.map(\.control), Array(state.threads.values))
         }
-        for control in controls { control.ask(.stop, by: "the console") }
+        for control in controls { control.endWithConsole() }
         for thread in threads { thread.join() }
     }
 
