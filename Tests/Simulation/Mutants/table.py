@@ -302,9 +302,16 @@ MUTANTS = [
     Mutant(
         "a broken record opts its user in",
         "LastWord.swift",
-        "        parts.sources.formUnion(former.sources(remainders))\n",
+        "        parts.sources.formUnion(before.sources)\n",
         "",
         WORDS,
+    ),
+    Mutant(
+        "a broken record opts in who has quiet hours",
+        "LastWord.swift",
+        "        if before.isEmpty { before.flags = Word.promotional }\n",
+        "        if former.rawValue == 0 { before.flags = Word.promotional }\n",
+        QUIET,
     ),
     Mutant(
         "the former words are gone as soon as the topic is read again",
