@@ -246,6 +246,29 @@ class CampaignTest(ConsoleTest):
         self.browser.wait_for_text("finished")
         self.assertEqual(self.users(), sorted(f"user-{number}" for number in range(120)))
 
+    def test_detached(self):
+        """A campaign whose audience is kept in Kafka is scheduled without a publisher, and only with a moment"""
+        detach = "Keep the audience in Kafka until then: any console that may make changes, or herald campaign run, publishes it"
+        self.fill_in("detached")
+        self.browser.the("input", detach).click()
+        self.browser.press("Upload and preview")
+        self.browser.wait_for_text("is for a campaign that begins later; add “Begin on”")
+        self.assert_accessible()
+        self.set_moment("2099-12-24", "09:00")
+        self.browser.press("Upload and preview")
+        self.browser.wait_for_text("starts 2099-12-24 09:00")
+        self.assertIn("--detach", self.browser.text())
+        self.browser.press("Schedule it")
+        self.browser.wait_for_text("a console that may make changes, or herald campaign run, has to run then", "dialog")
+        self.confirm(typed="120")
+        self.browser.wait_for_text("Its audience is kept in Kafka: a console that may make changes, or herald campaign run, publishes it then.")
+        self.assertEqual(self.browser.text("[aria-label='How it stands'] .badge"), "scheduled")
+        self.assert_accessible()
+        self.browser.press("Verdict")
+        self.browser.wait(lambda: self.browser.path == "/", "the page was not left")
+        self.assertNotIn("Campaign detached is stopped", self.browser.text())
+        self.assertEqual(self.users(), [])
+
     def test_refused_files(self):
         """Files that are refused, or left with Back, lock no viewer out"""
         for number in range(5):

@@ -66,6 +66,10 @@ final class SimulatedCampaign: SimulatedJob {
     var run = JobRun()
     /// How far its wall clock is ahead of the true time (milliseconds).
     private var clockError: Int64 = 0
+    /// The definition that it has written since its claim: others may not be able to read it yet.
+    private var written: CampaignDefinition?
+    /// The latest moment that its wall clock has shown in this life.
+    private var latest = WallTime(milliseconds: 0)
     /// Whether it has offered events in this life.
     private var hasOffered = false
     /// The mark of the audience that its own was compared with.
@@ -103,7 +107,7 @@ final class SimulatedCampaign: SimulatedJob {
     /// Starts it, as an operator.
     func start(_ assignment: Assignment) {
         self.assignment = assignment
-        (form, stretch, hasOffered) = (nil, Stretch(), false)
+        (form, stretch, hasOffered, written, latest) = (nil, Stretch(), false, nil, now.wall)
         (toldState, stateAtStart, hasOpened) = (.running, .running, false)
         begin {
             log("is to publish to \(Set(assignment.lines).count) recipients, ramp \(assignment.order.ramp ?? [])")
@@ -165,7 +169,7 @@ final class SimulatedCampaign: SimulatedJob {
         case .failing: assignment?.order.endsWhenPausedByFailures == true ? nil : "and it is to wait"
         case .outcomeTimeout: "which no campaign has"
         case .cancelled: toldState == .cancelled ? nil : "and the campaign is not"
-        case .expired: simulation.hasExpired(at: now.wall) ? nil : "and the campaign is not"
+        case .expired: simulation.hasExpired(at: latest) ? nil : "and the campaign is not"
         case .takenOver:
             simulation.cluster.rivalled.contains(Process(.publisher, 0).member) ? nil : "and nobody has its name"
         // A publisher that stood still while others published may miss their records, and cannot write.
@@ -263,7 +267,7 @@ final class SimulatedCampaign: SimulatedJob {
 
     func beginsAnew() {
         if run.hasLostName { misuse("another publisher has its name, and it claims that again") }
-        stretch = Stretch()
+        (stretch, written) = (Stretch(), nil)
     }
 
     func offers(_ records: [OutgoingRecord]) {
@@ -273,11 +277,13 @@ final class SimulatedCampaign: SimulatedJob {
         if isRunner, simulation.progress(in: records)?.end == PublicationEnd.interrupted.name(.recipients) {
             misuse("it was stopped, and leaves the rest to nobody")
         }
+        written = simulation.definition(in: records) ?? written
         guard events > 0 else { return }
         if assignment?.order.detaches == true {
             misuse("it publishes \(events) recipients, and is to leave them to others")
         }
-        if simulation.publishing.published.isEmpty, !hasOffered, let start = simulation.publishing.definition?.start,
+        if simulation.publishing.published.isEmpty, !hasOffered,
+            let start = (written ?? simulation.publishing.definition)?.start,
             now.wall < start.moment
         {
             misuse("it publishes \(start.moment.time(since: now.wall).count) ms before its campaign begins")
@@ -298,6 +304,7 @@ final class SimulatedCampaign: SimulatedJob {
     func deliver(to machine: inout CampaignMachine) {
         run.isBusy = false
         stepClock()
+        latest = max(latest, now.wall)
         checkCancellation(machine)
         if run.isStopping { machine.stop(by: "operator", handsOver: isRunner, now: now) }
         for report in run.takeReports() { machine.receive(report, now: now) }

@@ -97,12 +97,17 @@ extension Simulation {
     }
 
     /// The progress in a publisher's records.
-    func progress(in records: [OutgoingRecord]) -> CampaignProgress? {
+    func progress(in records: [OutgoingRecord]) -> CampaignProgress? { campaign(in: records)?.progress }
+
+    /// The definition in a publisher's records.
+    func definition(in records: [OutgoingRecord]) -> CampaignDefinition? { campaign(in: records)?.definition }
+
+    private func campaign(in records: [OutgoingRecord]) -> CampaignIndex.Campaign? {
         var index = CampaignIndex()
         for record in records where record.topic == scenario.topics.campaigns {
             index.add(key: record.key, value: record.value, place: "")
         }
-        return index.campaign(Self.campaignName)?.progress
+        return index.campaign(Self.campaignName)
     }
 
     /// The campaign's waiting events in the retry topics.

@@ -22,7 +22,9 @@ package struct AudienceAssembly {
     /// Whether every chunk was there.
     package var isWhole: Bool { left == 0 }
 
-    /// Takes a record; the lines that it adds, and where they stand. Nothing for others' records and repeated ones.
+    /// Takes a record; the lines that it adds, and where they stand.
+    ///
+    /// Others' records, and repeated ones, add nothing.
     ///
     /// - Throws: for a chunk that is not as it was written.
     package mutating func take(

@@ -83,11 +83,12 @@ extension CampaignContext {
             properties: readerProperties, topic: topics.audiences, partitions: layout.audiences
         ) { starts[$0].map { .offset($0) } ?? .beginning }
         defer { reader.close() }
-        try reader.catchUp(onProgress: { _, _ in !assembly.isWhole && !isStopping() }) { message in
+        func take(_ message: Message) throws {
             if let (lines, position) = try assembly.take(key: message.keyCopy, value: message.valueCopy) {
                 try file.write(lines, at: position)
             }
         }
+        try reader.catchUp(onProgress: { _, _ in !assembly.isWhole && !isStopping() }, take)
         guard !isStopping() else { return nil }
         try assembly.finish()
         return try file.finished()

@@ -11,16 +11,20 @@ package final class DetachedCampaigns {
     private static let pause: Milliseconds = .minutes(1)
 
     private let context: CampaignContext
-    private let layout: CampaignContext.Layout
+    private let lookAtTopics: () throws -> CampaignContext.Layout
     private let reader: CampaignReader
     private var triedAt: [String: MonotonicTime] = [:]
     /// The campaigns that were over when chunks were looked through last; `nil` before.
     private var swept: Set<String>?
 
     /// Reads the campaigns topic; blocks for the brokers' answers.
-    package init(_ context: CampaignContext, _ layout: CampaignContext.Layout) throws {
-        (self.context, self.layout) = (context, layout)
-        reader = try context.campaigns(layout)
+    ///
+    /// - Parameter lookAtTopics: what ``CampaignContext/layout(reach:admin:isWriting:)`` says by now.
+    package init(
+        _ context: CampaignContext, lookAtTopics: @escaping () throws -> CampaignContext.Layout
+    ) throws {
+        (self.context, self.lookAtTopics) = (context, lookAtTopics)
+        reader = try context.campaigns(try lookAtTopics())
         try reader.catchUp()
     }
 
@@ -48,7 +52,7 @@ package final class DetachedCampaigns {
                 $0.definition?.audience != nil && StoredAudienceRule.isOver($0, at: now)
             }.map(\.name))
         if let swept, over.isSubset(of: swept) { return }
-        try context.sweepAudiences(index, layout, at: now)
+        try context.sweepAudiences(index, try lookAtTopics(), at: now)
         swept = over
     }
 }

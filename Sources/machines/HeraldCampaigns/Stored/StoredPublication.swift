@@ -20,7 +20,9 @@ package struct StoredPublication: Sendable {
         (self.maximumEventBytes, self.directory) = (maximumEventBytes, directory)
     }
 
-    /// Publishes it to its end, or until something ends it. Blocks.
+    /// Publishes it to its end, or until something ends it.
+    ///
+    /// Blocks.
     ///
     /// - Parameters:
     ///   - lookAtTopics: what ``CampaignContext/layout(reach:admin:isWriting:)`` says by now.

@@ -80,7 +80,7 @@ private final class CampaignRun {
         defer { campaigns?.close() }
         while !stop.isMade {
             do {
-                let known = try campaigns ?? DetachedCampaigns(context, try lookAtTopics())
+                let known = try campaigns ?? DetachedCampaigns(context, lookAtTopics: lookAtTopics)
                 campaigns = known
                 let running = running
                 for campaign in try known.due() where !running.contains(campaign.name) { try begin(campaign) }

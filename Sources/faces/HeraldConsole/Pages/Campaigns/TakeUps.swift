@@ -28,7 +28,7 @@ final class TakeUps: Sendable {
     private func look() {
         campaigns.withLock { campaigns in
             do {
-                let known = try campaigns ?? DetachedCampaigns(service.context, try service.layout())
+                let known = try campaigns ?? DetachedCampaigns(service.context) { [service] in try service.layout() }
                 campaigns = known
                 for campaign in try known.due() { try take(campaign) }
                 try known.sweep()
