@@ -13,9 +13,20 @@ extension Readiness {
     var warnings: [Finding] {
         report.outageFindings.filter { $0.severity == .warn } + failing + throttling
             + [
-                copies, stranger, transaction, report.lastWord?.finding(now: now), refused, growth, faults, passedOver,
+                lostRetries, missingDelays, copies, stranger, transaction, report.lastWord?.finding(now: now), refused,
+                growth, faults, passedOver,
                 report.cluster.drift,
             ].compactMap { $0 }
+    }
+
+    /// The missing topics of delays, in place of which others take retries.
+    private var missingDelays: Finding? {
+        let missing = report.cluster.missingTopics.filter { instead(of: $0) != nil }
+        guard let first = missing.first, let instead = instead(of: first) else { return nil }
+        var finding = ClusterReport.missing(missing)
+        finding.severity = .warn
+        finding.what += "; calls go on, and the retries that it would take go by way of \(instead)"
+        return finding
     }
 
     /// Partitions that have lost a copy, until too few are left, which is a reason.
@@ -32,10 +43,11 @@ extension Readiness {
             numbers: ["partitions": lacking.count])
     }
 
-    /// Push services that are held, none of whose calls gets through, or some of whose calls are refused; in an outage that
-    /// says why.
+    /// Push services that are held, none of whose calls gets through, or some of whose calls are refused; in an outage, or
+    /// while the backend does not answer, that says why.
     private var failing: [Finding] {
-        guard report.outages.isEmpty else { return [] }
+        // Where no call is answered, none says anything of a push service.
+        guard report.outages.isEmpty, backend == nil else { return [] }
         let held = report.holds.map { report.pushServices[$0.service] }
         let services = report.cluster.services
         return report.holdFindings + services.failing.filter { !held.contains($0.name) }.map(\.finding)
@@ -64,7 +76,8 @@ extension Readiness {
     }
 
     var refused: Finding? {
-        let all = report.lanes.flatMap(\.refusedRecords)
+        // Of topics that are missing is told without them.
+        let all = report.lanes.flatMap(\.refusedRecords).filter { !report.cluster.missingTopics.contains($0.topic) }
         // What waits is worse than what goes another way.
         let waiting = all.filter { $0.instead == nil }
         let refused = waiting.isEmpty ? all : waiting

@@ -41,7 +41,7 @@ public struct Readiness {
         let stopping =
             report.isStopping
             ? Finding(.stopping, "the worker was told to stop and finishes its calls in flight") : nil
-        let missing = cluster.missingTopicsFinding
+        let missing = missingTopics
         // What follows from a missing topic, or from brokers that are away, is not told beside it.
         let progress = missing == nil && areBrokersReachable != false ? [refusal, standstill, unanswered, commits] : []
         let own =
@@ -108,6 +108,17 @@ public struct Readiness {
             step: "wait; when it lasts, the log says why")
     }
 
+    /// The missing topics without which calls cannot go on.
+    private var missingTopics: Finding? {
+        let missing = cluster.missingTopics.filter { instead(of: $0) == nil }
+        return missing.isEmpty ? nil : ClusterReport.missing(missing)
+    }
+
+    /// The topic by way of which all lanes' retries go in place of this one.
+    func instead(of topic: String) -> String? {
+        lanes.allSatisfy { $0.detours[topic] != nil } ? lanes.first?.detours[topic] : nil
+    }
+
     private var leaders: Finding? {
         let leaderless = cluster.leaderless
         return leaderless.isEmpty
@@ -136,7 +147,17 @@ public struct Readiness {
                 step: "wait; if it lasts, the log says why they cannot be read")
     }
 
-    private var lostRecords: Finding? { LostRecords(lanes.flatMap(\.lostRecords)).finding }
+    /// Of request topics: what is published there is not called. With retries alone the worker delivers all that comes.
+    private var lostRecords: Finding? { hasLostRequests ? losses : nil }
+
+    private var hasLostRequests: Bool {
+        lanes.flatMap(\.lostRecords).contains { report.requestTopics.contains($0.partition.topic) }
+    }
+
+    private var losses: Finding? { LostRecords(lanes.flatMap(\.lostRecords)).finding }
+
+    /// That retries are lost, and no requests.
+    var lostRetries: Finding? { hasLostRequests ? nil : losses }
 
     private var brokers: Finding? {
         let unusable = cluster.unusable
@@ -283,7 +304,7 @@ public struct Readiness {
 
     // MARK: The backend
 
-    private var backend: Finding? {
+    var backend: Finding? {
         let lane = lanes.first { $0.outage == nil && isUnanswered($0, calls: Self.silentCalls) }
         return lane.map {
             Finding(

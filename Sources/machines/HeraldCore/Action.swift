@@ -20,6 +20,8 @@ public enum Action: Sendable, Equatable {
     case beginTransaction
     /// Abort the transaction, and report with ``Engine/aborted(_:now:)``.
     case abortTransaction
+    /// Give up the records that no broker has been sent: they keep the commit under way from its end.
+    case giveUpRecords
     /// Recreate the producer after a fatal error; report with ``Engine/producerReady(lateClaims:now:)``.
     case renewProducer
     /// The commit with this number has an unknown outcome: compare the group's committed offsets with

@@ -119,8 +119,11 @@ final class BrokerMonitor: Sendable {
     ///   - reports: gives the lanes' newest reports.
     ///   - tell: receives the topics' numbers of partitions, each time the brokers have answered.
     ///   - doubt: receives the partitions that have more records but fetch none.
+    ///   - overtake: receives the delays' partitions that are not fetched, and of which records were deleted that are still to
+    ///     be taken.
     func run(
-        reports: () -> [LaneReport], tell: ([String: Int]) -> Void, doubt: ([TopicPartition]) -> Void
+        reports: () -> [LaneReport], tell: ([String: Int]) -> Void, doubt: ([TopicPartition]) -> Void,
+        overtake: ([TopicPartition]) -> Void
     ) {
         var audit = PublisherAudit()
         var trend = LagTrend(rounds: Self.rounds)
@@ -153,6 +156,8 @@ final class BrokerMonitor: Sendable {
             let newest = reports()
             let (still, silent) = standstill.look(at: newest, ends: known.stableEnds, now: now)
             if !silent.isEmpty { doubt(silent) }
+            let overtaken = newest.flatMap { lane in lane.partitions.filter { known.isOvertaken($0, in: lane) } }
+            if !overtaken.isEmpty { overtake(overtaken.map(\.partition)) }
             let partitions = newest.flatMap(\.partitions)
             trend.add(newest, known, at: now)
             report.withLock { report in
@@ -270,7 +275,8 @@ final class BrokerMonitor: Sendable {
                     topic.leaderlessPartitions.map { TopicPartition(topic: topic.name, partition: $0) }
                 }
             }
-            let (answering, stable, written) = askEnds(of: Set(partitions), round)
+            let delayed = lanes.flatMap(\.partitions).filter { $0.delay != nil }.map(\.partition)
+            let (answering, stable, written) = askEnds(of: Set(partitions), delayed: Set(delayed), round)
             // A lane's own transaction may be open for as long as its commit is due, and three times that when it was killed.
             let own = 3 * (lanes.map(\.commitInterval).max() ?? .zero)
             let open = transactions.look(
@@ -369,9 +375,10 @@ final class BrokerMonitor: Sendable {
     ///
     /// A leader's missing answer leaves the former one; an embedded broker never answers.
     ///
+    /// - Parameter delayed: those of retry topics, which a lane does not fetch for a while: where they begin is asked, too.
     /// - Returns: the leaders that answered, with their present answers: the readable end and the log's end.
     private func askEnds(
-        of wanted: Set<TopicPartition>, _ round: Round
+        of wanted: Set<TopicPartition>, delayed: Set<TopicPartition>, _ round: Round
     ) -> (answering: Set<Int32>, stable: [TopicPartition: Int64], written: [TopicPartition: Int64]) {
         let asOf = SystemClock.wall()
         var led: [Int32: [TopicPartition]] = [:]
@@ -385,6 +392,7 @@ final class BrokerMonitor: Sendable {
         }
         var answering: Set<Int32> = []
         var (stable, written): ([TopicPartition: Int64], [TopicPartition: Int64]) = ([:], [:])
+        var begins: [TopicPartition: Int64] = [:]
         for (leader, partitions) in led.sorted(by: { $0.key < $1.key }) where !isStopping.withLock({ $0 }) {
             let asked = partitions.filter { wanted.contains($0) }
             let answer = try? round.admin.ends(
@@ -398,10 +406,17 @@ final class BrokerMonitor: Sendable {
             if let answer = try? round.uncommitted.ends(of: asked, timeout: Self.questionTimeout) {
                 written.merge(answer) { $1 }
             }
+            let places = asked.filter(delayed.contains)
+            if !places.isEmpty,
+                let answer = try? round.admin.beginnings(of: places, timeout: Self.questionTimeout)
+            {
+                begins.merge(answer) { $1 }
+            }
         }
         reach.note(written, of: wanted, now: SystemClock.monotonic())
         report.withLock { report in
             if wanted.allSatisfy({ written[$0] != nil }) { report.endsAsOf = asOf }
+            report.delayBegins = begins
             report.ends = report.ends.filter { wanted.contains($0.key) }.merging(written) { $1 }
             report.stableEnds = report.stableEnds.filter { wanted.contains($0.key) }.merging(stable) { $1 }
         }

@@ -163,7 +163,12 @@ public final class Worker: Sendable {
             for lane in configuration.lanes { lanes.append(try start(lane, credentials, campaigns)) }
             watching = try OwnThread(name: "cluster-watch") { [self] in
                 watch.run(
-                    reports: { laneReports }, tell: { use(partitionCounts: $0) }, doubt: { ask(aboutSilent: $0) })
+                    reports: { laneReports },
+                    tell: {
+                        use(partitionCounts: $0)
+                        // A lane may have learned of a missing topic before, and waits for this.
+                        if !$0.isEmpty { post(.missingTopics(Set(watch.latest.missingTopics))) }
+                    }, doubt: { post(.standingStill($0)) }, overtake: { post(.overtaken($0)) })
             }
         } catch {
             fail("a lane could not be started: \(error)")
@@ -217,9 +222,9 @@ public final class Worker: Sendable {
         for mailbox in mailboxes { mailbox.post(.partitionCounts(counts)) }
     }
 
-    /// Has the lanes find out whether their partitions among these can be read.
-    private func ask(aboutSilent partitions: [TopicPartition]) {
-        for mailbox in state.withLock({ $0.mailboxes }) { mailbox.post(.standingStill(partitions)) }
+    /// Tells every lane.
+    private func post(_ message: LaneMessage) {
+        for mailbox in state.withLock({ $0.mailboxes }) { mailbox.post(message) }
     }
 
     /// Its report; from any thread, at any time.

@@ -1,5 +1,6 @@
 package import HeraldDriver
 package import HeraldEvents
+package import HeraldKafka
 package import HeraldText
 package import HeraldTime
 
@@ -76,13 +77,49 @@ package struct Account: Sendable {
     package var skipped = 0
     /// How many of the lost records, skipped or not, were retries: their events are known by their requests.
     package var lostRetries = 0
+    /// How many of the lost records a worker may have read before they were deleted: then it calls them, and they are not
+    /// missing.
+    package var doubtful = 0
+    /// How many events have a notification that is missing.
+    package private(set) var missingEvents = 0
+    /// How many of the missing belong to retries that an operator has skipped as lost, and of how many events.
+    package private(set) var acknowledged = 0
+    private var acknowledgedEvents = 0
+    /// The skipping that says so.
+    package private(set) var acknowledgement: LossAcknowledgement?
     /// What could not be read, a phrase each.
     package var gaps: [String] = []
 
+    /// That operators have skipped lost retries (`herald offsets skip-lost`).
+    package struct LossAcknowledgement: Sendable, Equatable {
+        /// How many of them: as many events may be without a result for that reason.
+        package var retries: Int
+        /// Who skipped some last, and when.
+        package var by: String
+        package var at: WallTime
+        /// The ends of the request topics at that time.
+        package var ends: [TopicPartition: Int64]
+
+        package init(retries: Int, by: String, at: WallTime, ends: [TopicPartition: Int64]) {
+            (self.retries, self.by, self.at, self.ends) = (retries, by, at, ends)
+        }
+
+        fileprivate func mayCover(_ event: NotificationLedger.Event) -> Bool {
+            event.offset < ends[TopicPartition(topic: event.topic, partition: event.partition)] ?? 0
+        }
+    }
+
     /// The sums of a ledger; at most this many of the missing, and of the repeated, are named.
-    package init(_ ledger: NotificationLedger, since: WallTime?, until: WallTime, naming limit: Int) {
-        (self.since, self.until) = (since, until)
+    ///
+    /// - Parameter acknowledgement: as many events without a result as it has retries are acknowledged, of those that were
+    ///   published before it.
+    package init(
+        _ ledger: NotificationLedger, since: WallTime?, until: WallTime, naming limit: Int,
+        acknowledgement: LossAcknowledgement? = nil
+    ) {
+        (self.since, self.until, self.acknowledgement) = (since, until, acknowledgement)
         tombstones = ledger.tombstoneCount
+        var (latest, closed): (Origin?, Origin?)
         ledger.forEachNotification { event, service, standing, isRepeated in
             func add(_ counts: inout AccountCounts) {
                 counts.add(standing, isFirst: event.isFirst, isRepeated: isRepeated)
@@ -93,6 +130,16 @@ package struct Account: Sendable {
                     pushService: service, source: event.source)
             }
             if isRepeated, repeated.count < limit { repeated.append(named) }
+            if standing == .missing {
+                let record = named.record
+                if latest != record { (latest, missingEvents) = (record, missingEvents + 1) }
+                if closed != record, let acknowledgement, acknowledgement.mayCover(event),
+                    acknowledgedEvents < acknowledgement.retries
+                {
+                    (closed, acknowledgedEvents) = (record, acknowledgedEvents + 1)
+                }
+                if closed == record { acknowledged += 1 }
+            }
             switch standing {
             case .untaken: untaken += 1
             case .delayed(let delay): delayed[delay, default: 0] += 1
@@ -110,6 +157,8 @@ package struct Account: Sendable {
 
     package var lostCount: Int { Int(lost.count) + skipped }
     package var missingCount: Int { total.missing + replays.missing }
+    /// Whether something is missing or lost for certain, and no operator has acknowledged it.
+    package var hasLoss: Bool { max(missingEvents - acknowledgedEvents, Int(lost.count)) > doubtful }
     package var unknownCount: Int { total.unknown + replays.unknown }
     package var repeatedCount: Int { total.repeated + replays.repeated }
 
@@ -166,12 +215,13 @@ extension Account {
                 .object(
                     [.init("requests", .integer(untaken))]
                         + delayed.sorted { $0.key < $1.key }.map { .init(delayTopics[$0.key], .integer($0.value)) })),
-            .init("missing", .array(missing.map(\.json))), .init("repeated", .array(repeated.map(\.json))),
+            .init("missing", .array(missing.map(\.json))), .init("acknowledged", .integer(acknowledged)),
+            .init("repeated", .array(repeated.map(\.json))),
             .init(
                 "lost",
                 .object([
                     .init("waiting", .integer(Int(lost.count))), .init("skipped", .integer(skipped)),
-                    .init("retries", .integer(lostRetries)),
+                    .init("retries", .integer(lostRetries)), .init("undecided", .integer(doubtful)),
                 ])),
             .init("tombstones", .integer(tombstones)),
             .init("gaps", .array(gaps.map(JSONValue.string))),
@@ -206,6 +256,12 @@ extension Account {
                     + "theirs was deleted and made anew, or the group's offsets were set back.")
         }
         if let finding = lost.finding { sentences.append(finding.sentence) }
+        if doubtful > 0 {
+            sentences.append(
+                "Not decided yet: up to \(doubtful) of these a worker may have read before they were deleted. It calls them when "
+                    + "they are due, so as many of the missing may get their result: publish none again before, and ask once more."
+            )
+        }
         if skipped > 0 {
             sentences.append(
                 "\(skipped) records were deleted before they were read, and skipped (herald offsets skip-lost).")
@@ -227,6 +283,13 @@ extension Account {
             sentences.append(
                 "Missing: \(missingCount) without a result that are not on their way: "
                     + "\(Self.words(missing, of: missingCount)). Ask herald explain TOPIC/PARTITION/OFFSET.")
+            if acknowledged > 0, let acknowledgement {
+                sentences.append(
+                    "Acknowledged: \(acknowledged == missingCount ? "all" : "\(acknowledged)") of the missing, as they were "
+                        + "published before \(acknowledgement.by) skipped \(acknowledgement.retries) lost "
+                        + "\(acknowledgement.retries == 1 ? "retry" : "retries") (herald offsets skip-lost, last at "
+                        + "\(RFC3339.text(acknowledgement.at))), and are no more than these.")
+            }
         } else if isBalanced {
             sentences.append(
                 "Every notification has one result" + (total.open + replays.open > 0 ? ", or is on its way." : "."))

@@ -22,18 +22,21 @@ package struct AccountReader: Sendable {
     private let delays: [DelayName]
     private let readerProperties: ClientProperties
     private let decoder: RecordDecoder
+    private let group: WorkerGroup
 
     /// - Parameters:
     ///   - delays: those of the settings; other retry topics that there are are read too.
     ///   - readerProperties: librdkafka's for readers: `read_committed`, and the workers' group as `group.id`, which is
     ///     not joined.
     package init(
-        topics: Topics, delays: [DelayName], readerProperties: ClientProperties, decoder: RecordDecoder
+        topics: Topics, delays: [DelayName], readerProperties: ClientProperties, decoder: RecordDecoder,
+        group: WorkerGroup
     ) {
         self.topics = topics
         self.delays = delays
         self.readerProperties = readerProperties
         self.decoder = decoder
+        self.group = group
     }
 
     /// The names of what is read, for progress.
@@ -113,14 +116,19 @@ package struct AccountReader: Sendable {
             gaps.append("results before \(RFC3339.text(first)), which were deleted")
             records.ledger.forgetResults(before: try offsets(of: requests, at: first))
         }
-        var account = Account(records.ledger, since: since, until: until.map { min($0, now) } ?? now, naming: limit)
+        let skips = skips(start, reach, admin)
+        var account = Account(
+            records.ledger, since: since, until: until.map { min($0, now) } ?? now, naming: limit,
+            acknowledgement: try acknowledgement(of: skips, requests))
         account.delayTopics = delayTopics
         account.gaps = gaps
         account.lost = lost
-        let skips = skips(start, reach, admin)
+        let report = group.lossReport(on: lost.partitions, admin)
+        account.doubtful = Int(max(0, lost.count { report.consumed.contains($0) } - report.count))
+        account.lost.isBound = account.doubtful > 0
         account.skipped = skips.reduce(0) { $0 + ($1.skippedCount ?? 0) }
         account.lostRetries =
-            Int(lost.count { topics.delay(ofTopic: $0) != nil }) + skips.reduce(0) { $0 + $1.skippedRetryCount }
+            Int(lost.count { topics.delay(ofTopic: $0.topic) != nil }) + skips.reduce(0) { $0 + $1.skippedRetryCount }
         return account
     }
 
@@ -170,9 +178,23 @@ package struct AccountReader: Sendable {
             places, from: { _ in start }, &reading, { _, _ in true },
             { message, _ in
                 let entry = message.valueCopy.flatMap { try? JSONDecoder().decode(AuditEntry.self, from: Data($0)) }
-                if let entry, entry.skippedCount != nil { found.append(entry) }
+                if let entry, entry.skippedCount != nil, entry.selection == group.name { found.append(entry) }
             })
         return found
+    }
+
+    /// What these say of retries; `nil` where they skipped none.
+    private func acknowledgement(
+        of skips: [AuditEntry], _ requests: [TopicPartition]
+    ) throws -> Account.LossAcknowledgement? {
+        let retries = skips.filter { $0.skippedRetryCount > 0 }
+        let moments = retries.compactMap { entry in
+            RFC3339.parse(Array(entry.at.utf8).span.bytes).map { (entry, $0) }
+        }
+        guard let (last, at) = moments.max(by: { $0.1 < $1.1 }) else { return nil }
+        return .init(
+            retries: retries.reduce(0) { $0 + $1.skippedRetryCount }, by: last.by, at: at,
+            ends: try offsets(of: requests, at: at))
     }
 
     /// The offsets of a moment; a partition whose records are all older ends there.

@@ -1,4 +1,5 @@
 package import HeraldEvents
+package import HeraldKafka
 package import HeraldTools
 
 /// How an event without an outcome was lost, as far as its topics and the group's offsets show.
@@ -11,25 +12,31 @@ package enum EventLoss: Sendable, Equatable {
     case passed(Origin)
     /// The group has passed its request, and these records, beside which its retry would wait, were deleted unread.
     case deletedRetry([LostSpan])
+    /// Records were deleted beside which its retry would wait, and no worker has said yet whether it had read them before.
+    case undecided([TopicPartition])
 
     /// - Parameters:
     ///   - standing: where the group stands in the partition of its retry.
     ///   - lost: what was deleted unread of the partitions of retry topics that may have had its record.
     ///   - committed: where the group stands in the partition of its request.
+    ///   - undecided: the partitions of which no worker has said yet what is lost.
     init?(
-        of event: EventTimeline, standing: Explanation.Standing?, lost: [LostSpan], committed: Int64?
+        of event: EventTimeline, standing: Explanation.Standing?, lost: [LostSpan], committed: Int64?,
+        undecided: Set<TopicPartition>
     ) {
+        let open = lost.filter { $0.skip == nil && undecided.contains($0.partition) }.map(\.partition)
         guard let record = event.delay?.record else {
             let isRequest = event.lastPublication.map { $0 == event.origin } ?? true
             guard !lost.isEmpty, isRequest, let committed, committed > event.origin.offset else { return nil }
-            self = .deletedRetry(lost)
+            self = open.isEmpty ? .deletedRetry(lost) : .undecided(open)
             return
         }
         guard let standing, let committed = standing.committed else { return nil }
         if committed <= record.offset, record.offset < standing.begin {
-            self = .deleted(record, begin: standing.begin)
+            self =
+                undecided.contains(record.place) ? .undecided([record.place]) : .deleted(record, begin: standing.begin)
         } else if standing.hasPassed(record.offset) {
-            self = lost.isEmpty ? .passed(record) : .deletedLater(record, lost)
+            self = !open.isEmpty ? .undecided(open) : lost.isEmpty ? .passed(record) : .deletedLater(record, lost)
         } else {
             return nil
         }
@@ -55,6 +62,9 @@ package enum EventLoss: Sendable, Equatable {
                 + "commit), and it is lost: it is not called any more."
         case .deletedRetry(let spans):
             "there is no outcome, and its retry is probably lost: \(emptied(spans))"
+        case .undecided(let places):
+            "records of \(places.names), where its retry would wait, were deleted, and it is not decided yet whether it is lost: the "
+                + "worker may have read it before. Then it is called when it is due. Ask again, and do not publish it again before."
         }
     }
 
@@ -62,7 +72,7 @@ package enum EventLoss: Sendable, Equatable {
     var isOpen: Bool {
         switch self {
         case .deletedLater(_, let spans), .deletedRetry(let spans): spans.contains { $0.skip == nil }
-        case .deleted, .passed: false
+        case .deleted, .passed, .undecided: false
         }
     }
 }

@@ -21,6 +21,8 @@ package struct Explanation: Sendable {
         package var retryStanding: Standing?
         /// What was deleted unread of the partitions of retry topics that may have had its record.
         package var lostRetries: [LostSpan] = []
+        /// The partitions of retry topics of which no worker has said yet what is lost.
+        package var undecided: Set<TopicPartition> = []
         /// The workers that could call it.
         package var workers = Workers.unknown("nobody was asked")
         /// What the workers that may call it say that it waits for.
@@ -508,9 +510,14 @@ package struct Explanation: Sendable {
     private mutating func sayLoss(_ names: String) -> Bool {
         let loss = EventLoss(
             of: event, standing: situation.retryStanding, lost: situation.lostRetries,
-            committed: situation.committedOffset)
+            committed: situation.committedOffset, undecided: situation.undecided)
         guard let loss else { return false }
-        sentences.append("\(names): \(loss.words) \(Self.again)")
+        if case .undecided = loss {
+            sentences.append("\(names): \(loss.words)")
+            sayWaiting()
+        } else {
+            sentences.append("\(names): \(loss.words) \(Self.again)")
+        }
         if loss.isOpen { add("herald offsets skip-lost --dry-run") }
         return true
     }

@@ -6,28 +6,6 @@ internal import HeraldText
 import HeraldTime
 package import HeraldTools
 
-/// Whom an event waits for.
-package struct WorkerGroup: Sendable {
-    /// `kafka.group`.
-    package var name: String
-    /// Host and port of `admin.listen`; `nil` when it is off.
-    package var listen: (host: String, port: UInt16)?
-    /// Their admin ports as `host:port`; `nil` when they are not set.
-    package var named: [String]?
-    /// Reads the token that they want to be shown; `nil` when none is set.
-    package var token: (@Sendable () throws -> String)?
-
-    package init(
-        name: String, listen: (host: String, port: UInt16)?, named: [String]?,
-        token: (@Sendable () throws -> String)? = nil
-    ) {
-        self.name = name
-        self.listen = listen
-        self.named = named
-        self.token = token
-    }
-}
-
 /// What beside its records decides where an event stands.
 extension TimelineSearch {
     static var questionTimeout: Milliseconds { .seconds(10) }
@@ -53,6 +31,10 @@ extension TimelineSearch {
         if !isWaiting, !event.open.isEmpty, !event.isMalformed {
             situation.lostRetries = try lostRetries(of: event, reach, admin)
         }
+        let lost =
+            situation.lostRetries.filter { $0.skip == nil }.map(\.partition)
+            + (situation.retryStanding?.hasLost == true ? [event.delay?.record.place].compactMap { $0 } : [])
+        situation.undecided = group.lossReport(on: lost, admin).undecided
         if let campaign = event.campaign {
             situation.campaign = try control(ofCampaign: campaign, reach: reach, admin: admin)
         }
@@ -171,10 +153,13 @@ extension TimelineSearch {
         let committed = try ToolFailure.reading(topics.requests[0]) { () throws(KafkaError) in
             try self.committed(Set(open.map(\.origin.place)), in: found)
         }
+        let lost = spans.filter { $0.skip == nil }.map(\.partition) + standings.filter(\.value.hasLost).map(\.key)
+        let undecided = group.lossReport(on: Array(Set(lost)), admin).undecided
         return open.reduce(into: [:]) { losses, event in
             losses[event.origin] = EventLoss(
                 of: event, standing: event.delay.flatMap { standings[$0.record.place] },
-                lost: Self.lost(event, retries[event.origin] ?? [], spans), committed: committed[event.origin.place])
+                lost: Self.lost(event, retries[event.origin] ?? [], spans), committed: committed[event.origin.place],
+                undecided: undecided)
         }
     }
 
@@ -213,7 +198,8 @@ extension TimelineSearch {
             let asked = own.isEmpty ? statuses : own
             if let (address, status) = asked.first(where: { !$0.status.isReady }) {
                 var reasons = status.reasons
-                reasons[0].what = "the worker at \(address) says that it does not deliver: \(reasons[0].what)"
+                reasons[0].what =
+                    "the worker at \(address) says that it does not deliver\(status.delivers ? " all of it" : ""): \(reasons[0].what)"
                 return .found(reasons)
             }
             return asked.last.map { .delivering(address: $0.address, warnings: $0.status.warnings) } ?? otherwise

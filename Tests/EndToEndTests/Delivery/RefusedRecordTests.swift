@@ -140,6 +140,48 @@ struct RefusedRecordTests {
         }
     }
 
+    @Test("A delay topic that is deleted stops no calls: retries go by way of another one")
+    func deletedDelay() async throws {
+        var plan = Fixture.Plan()
+        plan.settings = ["retry.immediate": "0"]
+        plan.misbehaviour = [.status(503) { $0.user = "bad*" }]
+        try await Fixture.run(plan) { fixture in
+            let worker = try await fixture.startWorker()
+            let bad = (0..<200).map { Publication(id: "bad-\($0)", user: "bad-\($0)") }
+            try await fixture.deleteTopic("notifications.retry.1s")
+            for round in 0..<20 {
+                try await fixture.publish(Array(bad[10 * round..<10 * round + 10]))
+                try await fixture.publish(Batch.events(10 * round..<10 * round + 10))
+                // Calls stopped until the topic was there again.
+                try await fixture.wait("the well ones are called", within: 10) {
+                    fixture.backend.calls.count { $0.user?.hasPrefix("bad") == false } == 10 * round + 10
+                }
+            }
+            try await fixture.waitForResults(200, within: 20)
+            let topic = fixture.topic("notifications.retry.1s")
+            var page = ""
+            try await fixture.wait("it says so", until: { page.contains("topics-missing") }) {
+                page = try await worker.page("/readyz").text
+            }
+            #expect(page.contains(#""ready": true"#) && page.contains("The topic \(topic) is missing"), "\(page)")
+            #expect(page.contains("calls go on"), "\(page)")
+            #expect(page.contains("by way of \(fixture.topic("notifications.retry.2s"))"), "\(page)")
+            let alarm = try await worker.waitForLog("refuses records (it is missing")
+            #expect(alarm.message.contains(topic) && alarm.message.contains("herald topics apply"))
+            #expect(!worker.logLines.contains { $0.message.contains("does not accept records") })
+            #expect(try await worker.metrics()["herald_transaction_aborts_total"] ?? 0 < 30)
+
+            try await fixture.makeTopic("notifications.retry.1s")
+            try await fixture.waitForResults(400, within: 120)
+            try await fixture.waitUntilAllIsCommitted()
+            let oracle = try await Oracle(fixture)
+            let dead = ["apns": "dead-lettered attempts-exhausted 503 attempts 3"]
+            oracle.expectResults(
+                Batch.delivered(0..<200).merging((0..<200).map { ("bad-\($0)", dead) }) { $1 })
+            oracle.expectCalls { $0.hasPrefix("bad") ? 3 : 1 }
+        }
+    }
+
     @Test("Diagnostics give way when a dead letter would be too large for its topic with them")
     func trimmed() async throws {
         var plan = Fixture.Plan()

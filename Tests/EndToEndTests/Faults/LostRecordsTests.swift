@@ -104,6 +104,70 @@ struct LostRecordsTests {
         }
     }
 
+    @Test(
+        "Retries that are deleted under a worker: it stays ready, says how many, and account tells them from what it has read"
+    )
+    func retries() async throws {
+        var plan = try Self.plan
+        plan.settings["retry.delays"] = "[1h]"
+        plan.settings["retry.immediate"] = "0"
+        plan.misbehaviour = [.status(503) { $0.user = "slow*" }]
+        try await Fixture.run(plan) { fixture in
+            let worker = try await fixture.startWorker()
+            let slow = (0..<12).map { Publication(id: "slow-\($0)", user: "slow-\($0)") }
+            try await fixture.publish(Array(slow[..<6]))
+            // The worker has the first of each partition in memory, and fetches no more.
+            try await fixture.wait("they wait", until: { fixture.retries.count == 6 }) { try await fixture.catchUp() }
+            try await fixture.publish(Array(slow[6...]))
+            try await fixture.wait("all wait", until: { fixture.retries.count == 12 }) { try await fixture.catchUp() }
+            for place in Set(fixture.retries.map(\.topicPartition)) {
+                let end = try #require(fixture.retries.filter { $0.topicPartition == place }.map(\.offset).max()) + 1
+                try await fixture.kafka.deleteRecords(of: place, before: end)
+            }
+            func account() async throws -> (status: Int32, value: [String: Any], output: String) {
+                let run = try await fixture.tool("account", "-o", "jsonl", "--fail-if-missing")
+                let line = try #require(run.output.split(separator: "\n").first { $0.hasPrefix("{") }, "\(run.output)")
+                let value = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+                return (run.status, try #require(value), run.output)
+            }
+            func number(_ name: String, of group: String, _ value: [String: Any]) -> Int? {
+                (value[group] as? [String: Any])?[name] as? Int
+            }
+            var page = ""
+            // They are due in an hour.
+            try await fixture.wait("it says so", until: { page.contains("records-lost") }) {
+                page = try await worker.page("/readyz").text
+            }
+            #expect(page.contains(#""ready": true"#) && page.contains("were deleted before they were read"), "\(page)")
+            // All but the first of each partition, and the marks between them.
+            var told = 0.0
+            try await fixture.wait("it knows how many", until: { told >= 10 }) {
+                told = try await worker.metrics()["herald_records_lost"] ?? 0
+            }
+            let found = try await account()
+            #expect(found.status == 1 && number("missing", of: "total", found.value) == 12, "\(found.output)")
+            let all = try #require(number("waiting", of: "lost", found.value))
+            #expect(number("undecided", of: "lost", found.value) == all - Int(told), "\(found.output)")
+            #expect(all > Int(told), "\(found.output)")
+
+            let skipped = try await fixture.tool("offsets", "skip-lost", "--yes", "--reason", "a test")
+            #expect(skipped.status == 0, "\(skipped.output)")
+            let closed = try await account()
+            #expect(closed.status == 0 && closed.value["acknowledged"] as? Int == 12, "\(closed.output)")
+            // Anything else is missing as before.
+            try await fixture.publish([Publication(id: "well", user: "well")])
+            try await fixture.waitForResults(1)
+            worker.terminate()
+            _ = try await worker.waitForExit()
+            try await fixture.publish([Publication(id: "lost", user: "ann")])
+            try await fixture.catchUp()
+            let lost = try #require(fixture.requests.max { $0.timestamp < $1.timestamp })
+            try await fixture.commit([lost.topicPartition: lost.offset + 1])
+            let other = try await account()
+            #expect(other.status == 1 && other.value["acknowledged"] as? Int == 12, "\(other.output)")
+        }
+    }
+
     @Test("All partitions, requests and retries, lose records under a worker, and one command moves all of them")
     func everywhere() async throws {
         try await Fixture.run(try Self.plan) { fixture in

@@ -681,6 +681,18 @@ MUTANTS = [
         "        rows[topic].avoidedUntil = now.advanced(by: .milliseconds(10))\n",
     ),
     Mutant(
+        "retries go to a topic that is missing",
+        "TopicRefusals.swift",
+        "        rows[Self.firstDelay + delay].isMissing || now",
+        "        now",
+    ),
+    Mutant(
+        "a commit waits for records of a topic that is missing",
+        "Engine+Production.swift",
+        "            actions.append(.giveUpRecords)\n",
+        "",
+    ),
+    Mutant(
         "one delay's topic that takes nothing holds all calls",
         "TopicRefusals.swift",
         "rows[topic].isOut && (topic < Self.firstDelay || rows[Self.firstDelay...].allSatisfy(\\.isOut))",

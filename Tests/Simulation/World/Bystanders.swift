@@ -60,8 +60,8 @@ package struct Bystanders: Sendable, CustomStringConvertible {
     var deferrals = Int.max
     /// Whether records are written in transactions.
     var isAtomic = false
-    /// Whether the first delay's topic takes no batch of two records.
-    var refusesBatches = false
+    /// What is wrong with the first delay's topic.
+    var delayFault: DelayFault?
 
     package static let all =
         usual + refusals + campaigns
@@ -166,7 +166,11 @@ package struct Bystanders: Sendable, CustomStringConvertible {
         Self(
             description: "a third fails, and the topic of its retries refuses them", every: 3, events: 18_000,
             users: 18_000, eventsWithCode: 30, maxInFlight: 1_000, codes: 10, bound: 1_000, retryDelays: ["5s", "30s"],
-            isAtomic: true, refusesBatches: true),
+            isAtomic: true, delayFault: .refusesBatches),
+        Self(
+            description: "a third fails, and the topic of its retries is deleted", every: 3, events: 18_000,
+            users: 18_000, eventsWithCode: 30, maxInFlight: 1_000, codes: 10, bound: 1_000, retryDelays: ["5s", "30s"],
+            isAtomic: true, delayFault: .isMissing),
     ]
 
     /// Whether few users have many events.
@@ -177,7 +181,7 @@ package struct Bystanders: Sendable, CustomStringConvertible {
         let world = FailingUsers(
             answer: hangs ? CallResult(failure: .timeout) : CallResult(status: status, retryAfter: retryAfter),
             from: failsFrom, latencies: latencies, capacity: capacity, connectionLosses: connectionLosses,
-            maxInFlight: maxInFlight, delays: retryDelays, isAtomic: isAtomic, refusesBatches: refusesBatches,
+            maxInFlight: maxInFlight, delays: retryDelays, isAtomic: isAtomic, delayFault: delayFault,
             campaign: isKnown ? "autumn" : nil)
         let names = (0..<events).map { number in
             let user = number % users

@@ -7,6 +7,14 @@ import HeraldTelemetry
 import HeraldTime
 import HeraldWorker
 
+/// What is wrong with the topic of a delay.
+package enum DelayFault: Sendable {
+    /// It refuses two records of a transaction: its `max.message.bytes` has room for one.
+    case refusesBatches
+    /// It was deleted, as the lane hears a moment after its first record for it.
+    case isMissing
+}
+
 /// A lane between topics that keep its records, and a backend that answers some users the same for ever.
 final class FailingUsers: PlainIO {
     typealias Record = PlainRecord
@@ -40,8 +48,14 @@ final class FailingUsers: PlainIO {
     /// The records of the open transaction, and the commits under way.
     private let isAtomic: Bool
     private var transaction: [(id: ProductionID, value: [UInt8], headers: HeaderList, topic: Int)] = []
-    /// Whether the first delay's topic refuses two records of a transaction: its `max.message.bytes` has room for one.
-    private let refusesBatches: Bool
+    /// What is wrong with the first delay's topic.
+    private let delayFault: DelayFault?
+    /// The commit that waits for records of a topic that is missing, and the end of its transaction (milliseconds).
+    private var waiting: (sequence: UInt64, until: Int64)?
+    private static let transactionTimeout: Int64 = 10_000
+    /// When the lane hears that the topic is missing (milliseconds).
+    private var toldAt: Int64?
+    private static let newsTake: Int64 = 100
     /// The end of the abort under way (milliseconds).
     private var aborted: Int64?
     private static let abortTakes: Int64 = 200
@@ -82,7 +96,7 @@ final class FailingUsers: PlainIO {
     ///   - connectionLosses: the share of connections, in millionths, that end with all calls on them.
     init(
         answer failure: CallResult, from failsFrom: Int64, latencies: [(from: Int64, latency: Int64)], capacity: Int64?,
-        connectionLosses: Int, maxInFlight: Int, delays: [String], isAtomic: Bool, refusesBatches: Bool,
+        connectionLosses: Int, maxInFlight: Int, delays: [String], isAtomic: Bool, delayFault: DelayFault?,
         campaign: String?
     ) {
         connections = SharedConnections(losses: connectionLosses)
@@ -101,7 +115,7 @@ final class FailingUsers: PlainIO {
         fetched = taken
         configuration.maxInFlight = maxInFlight
         self.isAtomic = isAtomic
-        self.refusesBatches = refusesBatches
+        self.delayFault = delayFault
         configuration.isAtomic = isAtomic
         lane = Lane(
             number: 0, configuration: configuration, requestWeights: Scenario.requestWeights, io: self, logger: .silent,
@@ -151,6 +165,11 @@ final class FailingUsers: PlainIO {
                 aborted = nil
                 tell(.transaction(.aborted(nil, .acknowledged)))
             }
+            if let at = toldAt, at <= time {
+                toldAt = .max
+                tell(.missingTopics([names[Self.firstRetryTopic]]))
+            }
+            if let until = waiting?.until, until <= time { giveUpRecords() }
             if let from = pausedFrom, from <= time {
                 pausedFrom = nil
                 tellCampaign(.paused)
@@ -271,15 +290,29 @@ final class FailingUsers: PlainIO {
         aborted = time + Self.abortTakes
     }
 
+    func giveUpRecords() {
+        guard let (sequence, _) = waiting else { return }
+        waiting = nil
+        refuse(transaction.map(\.id), KafkaError(code: KafkaError.Code.purgedInQueue), failing: sequence)
+    }
+
+    private func refuse(_ records: [ProductionID], _ error: KafkaError, failing sequence: UInt64) {
+        inbox.acknowledgements += records.map { ($0, error) }
+        inbox.events.insert(.producer)
+        tell(.transaction(.committed(sequence: sequence, KafkaError(code: KafkaError.Code.state), .abortable)))
+    }
+
     private func committed(_ sequence: UInt64) {
         let first = transaction.filter { $0.topic == Self.firstRetryTopic }
-        if refusesBatches, first.count > 1 {
-            let error = KafkaError(code: KafkaError.Code.messageSizeTooLarge)
-            inbox.acknowledgements += first.map { ($0.id, error) }
-            inbox.events.insert(.producer)
-            let state = KafkaError(code: KafkaError.Code.state)
-            tell(.transaction(.committed(sequence: sequence, state, .abortable)))
+        switch delayFault {
+        case .refusesBatches where first.count > 1:
+            return refuse(first.map(\.id), KafkaError(code: KafkaError.Code.messageSizeTooLarge), failing: sequence)
+        case .isMissing where !first.isEmpty:
+            // The coordinator does not add its partitions, and the client asks it again and again.
+            waiting = (sequence, time + Self.transactionTimeout)
+            toldAt = toldAt ?? time + Self.newsTake
             return
+        case .refusesBatches, .isMissing, nil: break
         }
         for record in transaction { append(record.value, record.headers, to: record.topic) }
         transaction = []

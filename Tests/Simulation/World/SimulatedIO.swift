@@ -59,6 +59,7 @@ extension PlainIO {
     func beginTransaction() {}
     func commitTransaction(_ sequence: UInt64, _ positions: [CommitPosition], by member: Member?) {}
     func abortTransaction() {}
+    func giveUpRecords() {}
     func resolveCommit(_ sequence: UInt64, _ positions: [CommitPosition]) {}
 }
 

@@ -96,6 +96,7 @@ extension SimulatedWorker {
         switch failure {
         case .doesNotFit, .tooLarge: tooLarge
         case .refused: .invalidRecord
+        case .topicMissing: KafkaError(code: KafkaError.Code.unknownTopic)
         case .queueFull: queueFull
         case .other: .notTaken
         }

@@ -21,6 +21,36 @@ struct ReadinessTests {
         #expect(Readiness(Reports.ready(), now: Self.now).stuckTime == nil)
     }
 
+    @Test("Without the topic of one delay a worker delivers, and says by way of which other one retries go")
+    func missingDelay() {
+        var report = Reports.ready()
+        report.cluster.missingTopics = ["retry.1s"]
+        report.lanes[0].detours = ["retry.1s": "retry.5s"]
+        let readiness = Readiness(report, now: Self.now)
+        #expect(readiness.isReady)
+        let finding = readiness.warnings.first
+        #expect(finding?.key == FindingKey.topicsMissing.rawValue && finding?.severity == .warn)
+        #expect(
+            finding?.sentence.hasPrefix(
+                "The topic retry.1s is missing, or Herald may not see it; calls go on, and the retries that it would take go by "
+                    + "way of retry.5s: run `herald topics apply`") == true, "\(finding?.sentence ?? "")")
+        report.cluster.missingTopics.append("results")
+        let both = Readiness(report, now: Self.now)
+        #expect(both.reasons.map(\.place) == [["results"]] && both.warnings.map(\.place) == [["retry.1s"]])
+    }
+
+    @Test("Lost retries are no reason for not being ready: all that comes is called")
+    func lostRetries() {
+        var report = Reports.ready()
+        let retry = TopicPartition(topic: "notifications.retry.1s", partition: 0)
+        report.lanes[0].lostRecords = [.init(partition: retry, count: 7)]
+        let readiness = Readiness(report, now: Self.now)
+        #expect(readiness.isReady && readiness.warnings.first?.key == FindingKey.recordsLost.rawValue)
+        report.lanes[0].lostRecords.append(.init(partition: Reports.partition, count: 2))
+        let both = Readiness(report, now: Self.now)
+        #expect(both.reasons.first?.what.hasPrefix("9 records of ") == true && both.warnings.isEmpty)
+    }
+
     private struct Case: Sendable {
         var reason: FindingKey
         /// A part that the sentence has to contain.

@@ -264,7 +264,7 @@ final class EngineHarness {
         }
     }
 
-    private func collect() {
+    func collect() {
         var mustRenew = false
         for action in engine.actions {
             switch action {

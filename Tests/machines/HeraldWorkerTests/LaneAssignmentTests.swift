@@ -203,6 +203,31 @@ struct LaneAssignmentTests {
         #expect(fixture.lane.lastReport().lostRecords.isEmpty && fixture.lane.end == nil)
     }
 
+    @Test("What is lost of a delay's partition is asked for while it is not fetched, and not of what is fetched")
+    func overtaken() {
+        let delay = "notifications.retry.1h"
+        let fixture = LaneFixture { $0.retryDelays = ["1h"].compactMap { DelayName($0) } }
+        let starts = [start(0), start(5, of: delay), start(5, number: 1, of: delay)]
+        fixture.io.rebalances.append(.assign(starts.map(\.committed.partition)))
+        fixture.turn()
+        fixture.io.messages.append(.starts(assignment: 1, .success(starts)))
+        fixture.turn()
+        let headers = [
+            ("herald-attempts", "1"),
+            ("herald-not-before", "\(fixture.io.now.wall.advanced(by: .hours(1)).milliseconds)"),
+            ("herald-reason", "transient"), ("herald-pns", "apns"),
+        ].map { (name: $0.0, value: $0.1) }
+        fixture.io.queues[1] = [ScriptedRecord(delay, at: 5, user: "ann", headers: headers)]
+        #expect(fixture.turn().contains("pause \(delay)/0"))
+        fixture.io.messages.append(.overtaken([0, 1].map { LaneFixture.partition($0, of: delay) }))
+        #expect(fixture.turn() == ["find range of \(delay)/0, reading 1, offset 6"])
+        let question = RangeQuestion(reading: 1, wanted: 6, newest: 1_700_000_000_000)
+        let range = OffsetRange(low: 9, high: 9, committed: 5)
+        fixture.io.messages.append(.range(LaneFixture.partition(0, of: delay), question, .success(range)))
+        fixture.turn()
+        #expect(fixture.lane.lastReport().lostRecords.map(\.count) == [3])
+    }
+
     @Test("The history that retention has left is read, and other partitions keep their place in it")
     func historyDeleted() {
         let fixture = LaneFixture()

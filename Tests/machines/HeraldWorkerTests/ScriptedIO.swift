@@ -197,6 +197,8 @@ final class ScriptedIO: LaneIO {
 
     func abortTransaction() { note("abort") }
 
+    func giveUpRecords() { note("give up the records that were not sent") }
+
     func resolveCommit(_ sequence: UInt64, _ positions: [CommitPosition]) {
         note("resolve commit \(sequence): \(text(positions))")
     }

@@ -129,6 +129,53 @@ struct NotificationLedgerTests {
         #expect(!sums.sentences.joined().contains("were requests") && !sums.isBalanced)
     }
 
+    @Test("As many of the missing are acknowledged as retries were skipped after they were published")
+    func acknowledged() {
+        var ledger = ledger()
+        ledger.addEvent(at: origin(3), services: [0, 1], source: nil)
+        ledger.addEvent(at: origin(4), services: [0], source: nil)
+        ledger.addEvent(at: origin(5), services: [0], source: nil)
+        func account(retries: Int, end: Int64) -> Account {
+            Account(
+                ledger, since: nil, until: WallTime(milliseconds: 0), naming: 10,
+                acknowledgement: .init(
+                    retries: retries, by: "ann@host", at: WallTime(milliseconds: 0),
+                    ends: [TopicPartition(topic: "notifications", partition: 0): end]))
+        }
+        let all = account(retries: 3, end: 6)
+        #expect(all.missingCount == 4 && all.acknowledged == 4 && !all.hasLoss && !all.isBalanced)
+        let text = all.sentences.joined(separator: " ")
+        #expect(
+            text.contains("Acknowledged: all of the missing, as they were published before ann@host skipped 3 lost"))
+        let fewer = account(retries: 1, end: 6)
+        #expect(fewer.acknowledged == 2 && fewer.hasLoss)
+        let earlier = account(retries: 3, end: 5)
+        #expect(earlier.acknowledged == 3 && earlier.hasLoss)
+        var more = all
+        more.lost = LostRecords([.init(partition: TopicPartition(topic: "notifications", partition: 0), count: 1)])
+        #expect(more.hasLoss)
+    }
+
+    @Test("What a worker may have read before it was deleted is no loss yet")
+    func undecided() {
+        var ledger = ledger()
+        for offset in [3, 4] as [Int64] { ledger.addEvent(at: origin(offset), services: [0], source: nil) }
+        var sums = account(ledger)
+        sums.lost = LostRecords([
+            .init(partition: TopicPartition(topic: "notifications.retry.1s", partition: 0), count: 5)
+        ])
+        sums.lost.isBound = true
+        sums.lostRetries = 5
+        #expect(sums.hasLoss)
+        sums.doubtful = 5
+        #expect(!sums.hasLoss && !sums.isBalanced)
+        let text = sums.sentences.joined(separator: " ")
+        #expect(text.contains("Up to 5 records of notifications.retry.1s/0 were deleted"), "\(text)")
+        #expect(text.contains("Not decided yet: up to 5 of these a worker may have read"), "\(text)")
+        sums.doubtful = 4
+        #expect(sums.hasLoss)
+    }
+
     @Test("Results of other events change nothing, wherever they lie")
     func others() throws {
         var ledger = ledger()

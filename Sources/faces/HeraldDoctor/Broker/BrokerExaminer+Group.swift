@@ -335,7 +335,10 @@ enum GroupJudgement {
                 "not known: \(unknown.reduce(0) { $0 + $1.lag }) offsets lie in \(unknown.map(\.partition).counted) without an "
                     + "offset of the group", fix: "give it its offsets back: see the line `group offsets`")
         }
-        if let lost = GroupPositions(partitions: positions).lostRecords.finding {
+        var losses = GroupPositions(partitions: positions).lostRecords
+        // What a worker has read already is not lost.
+        losses.isBound = isServed
+        if let lost = losses.finding {
             return Check(name, topic, .failed, lost.what, fix: lost.step)
         }
         if let renewed = positions.first(where: { ($0.committed ?? 0) > $0.end }) {

@@ -150,6 +150,11 @@ extension Engine {
     /// The offset that is to be taken next; `nil` until the first record shows it.
     public func nextOffset(of partition: Int32) -> Int64? { partitions[partition].tracker?.next }
 
+    /// Whether a partition's records are fetched, or were before it was paused and are still there.
+    public func isFetched(_ partition: Int32) -> Bool {
+        sources.index(of: partition).map { sources[$0].isThere } ?? false
+    }
+
     /// The newest time stamp of a partition's taken records (milliseconds since the Unix epoch); `nil` when unknown.
     public func newestTaken(of partition: Int32) -> Int64? {
         let newest = partitions[partition].evidence.newest

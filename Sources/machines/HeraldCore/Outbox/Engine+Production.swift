@@ -93,7 +93,9 @@ extension Engine {
             let spread = Self.refusalSpread * Int64(id.index % 128)
             let pause = Self.productionPause.doubled(times: min(tries, 3))
             schedule(.production(id), after: pause + spread, now: now)
-        case .other: schedule(.production(id), after: Self.productionPause, now: now)
+        case .topicMissing where isElsewhere(production, now: now):
+            emit(production: id.index, now: now)
+        case .topicMissing, .other: schedule(.production(id), after: Self.productionPause, now: now)
         }
     }
 
@@ -128,7 +130,9 @@ extension Engine {
                 isToBlame
                 && (failure == .refused || !makeSmaller(id.index, production, emits: false, now: now))
             isolate(id, production, isHopeless: isHopeless, now: now)
-        case .other: break
+        // The others are written again at once, and this one goes to another topic.
+        case .topicMissing where isElsewhere(production, now: now): committer.noteCulprit()
+        case .topicMissing, .other: break
         }
         transactionFailed(now: now)
     }
@@ -259,6 +263,50 @@ extension Engine {
                 topic: topic(at: TopicRefusals.firstDelay + detour.delay),
                 instead: topic(at: TopicRefusals.firstDelay + detour.instead), since: detour.since,
                 retries: detour.retries)
+        }
+    }
+
+    /// Notes which topics are not there: retries for them go to another delay's until they are.
+    public mutating func use(missingTopics: Set<String>, now: Moment) {
+        for delay in configuration.retryDelays.indices {
+            note(delay: delay, isMissing: missingTopics.contains(topic(at: TopicRefusals.firstDelay + delay)), now: now)
+        }
+    }
+
+    /// Notes that a topic is not there, as a client has learned.
+    public mutating func topicIsMissing(_ name: String, now: Moment) {
+        let delay = configuration.retryDelays.indices.first { topic(at: TopicRefusals.firstDelay + $0) == name }
+        if let delay { note(delay: delay, isMissing: true, now: now) }
+    }
+
+    /// Notes that a record's topic is not there; true when another delay's takes its records.
+    private mutating func isElsewhere(_ production: Production, now: Moment) -> Bool {
+        guard case .copy(let copy) = production.content, case .retry(let delay, _, _) = copy.destination else {
+            return false
+        }
+        note(delay: delay, isMissing: true, now: now)
+        return refusals.detour(of: delay, now: now.monotonic) != nil
+    }
+
+    private mutating func note(delay: Int, isMissing: Bool, now: Moment) {
+        guard refusals.setMissing(isMissing, delay: delay, now: now.monotonic) else { return }
+        let place = TopicRefusals.firstDelay + delay
+        guard let other = refusals.detour(of: delay, now: now.monotonic) else { return }
+        actions.append(
+            .notice(.retriesDetoured(from: topic(at: place), to: topic(at: TopicRefusals.firstDelay + other))))
+        // A coordinator never adds the partitions of a topic that is missing: without this the transaction would last until
+        // its time is over, and all others with it.
+        guard committer.members.contains(where: { events.isCurrent($0) && places(of: $0.index).contains(place) }) else {
+            return
+        }
+        switch committer.state {
+        case .atomic(.open):
+            committer.noteCulprit()
+            transactionFailed(now: now)
+        case .atomic(.ending(_, .committing, _)):
+            committer.noteCulprit()
+            actions.append(.giveUpRecords)
+        case .plain, .atomic: break
         }
     }
 

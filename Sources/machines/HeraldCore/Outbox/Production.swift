@@ -120,15 +120,17 @@ public enum ProductionFailure: Sendable, Equatable {
     /// The broker refused it, or a batch with it, for what it is: without a key in a compacted topic, with a time stamp that is
     /// not allowed, against a schema.
     case refused
+    /// Its topic, or the partition, is not there.
+    case topicMissing
     /// The producer's queue is full: try again in a moment.
     case queueFull
     /// Any other failure; it is tried again until it succeeds.
     case other
 
-    /// Whether it is evidence about the record, or one in its batch.
+    /// Whether it is evidence about the record, one in its batch, or its topic.
     var isOfRecord: Bool {
         switch self {
-        case .doesNotFit, .tooLarge, .refused: true
+        case .doesNotFit, .tooLarge, .refused, .topicMissing: true
         case .queueFull, .other: false
         }
     }

@@ -7,7 +7,8 @@ import HeraldTime
 /// Each refused event counts once, however often it is offered again, and each accepted one takes the weight of two away.
 ///
 /// A delay's topic need not be proven to be at fault: as soon as it refuses a record it is *avoided* for a while, in which
-/// retries go to another delay's topic. Then it is tried again; each refusal soon after doubles the while.
+/// retries go to another delay's topic. Then it is tried again; each refusal soon after doubles the while. One that
+/// is not there is avoided until it is.
 struct TopicRefusals: Sendable {
     /// The number of refused events, less the accepted ones' weight, that proves the topic to be at fault.
     static let many = 8
@@ -37,6 +38,8 @@ struct TopicRefusals: Sendable {
         var avoidedSince = MonotonicTime.distantPast
         /// The number of retries that went elsewhere since.
         var detours = 0
+        /// Whether it is known not to be there: then it is avoided until it is.
+        var isMissing = false
     }
 
     /// By the topics' places.
@@ -133,6 +136,16 @@ struct TopicRefusals: Sendable {
         return isNew
     }
 
+    /// Notes whether a delay's topic is there; true when it is avoided from now on.
+    mutating func setMissing(_ isMissing: Bool, delay: Int, now: MonotonicTime) -> Bool {
+        let topic = Self.firstDelay + delay
+        guard rows[topic].isMissing != isMissing else { return false }
+        let isNew = isMissing && !isAvoidedStill(topic, now: now)
+        if isNew { (hasAvoided, rows[topic].avoidedSince, rows[topic].detours) = (true, now, 0) }
+        rows[topic].isMissing = isMissing
+        return isNew
+    }
+
     /// The delay whose topic takes the place of this one's: the next shorter, from which a retry hops on until it is due,
     /// else the next longer, where it may come late behind others; `nil` when this one takes records, or none does.
     func detour(of delay: Int, now: MonotonicTime) -> Int? {
@@ -152,11 +165,12 @@ struct TopicRefusals: Sendable {
     func isProven(_ delay: Int) -> Bool { rows[Self.firstDelay + delay].isOut }
 
     private func isAvoided(_ delay: Int, now: MonotonicTime) -> Bool {
-        now < rows[Self.firstDelay + delay].avoidedUntil
+        rows[Self.firstDelay + delay].isMissing || now < rows[Self.firstDelay + delay].avoidedUntil
     }
 
     private func isAvoidedStill(_ topic: Int, now: MonotonicTime) -> Bool {
-        rows[topic].avoidance > .zero && now < rows[topic].avoidedUntil.advanced(by: Self.avoidanceEnds)
+        rows[topic].isMissing
+            || rows[topic].avoidance > .zero && now < rows[topic].avoidedUntil.advanced(by: Self.avoidanceEnds)
     }
 
     /// A delay whose topic refused records lately.

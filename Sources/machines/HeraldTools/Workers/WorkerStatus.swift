@@ -48,6 +48,11 @@ package struct WorkerStatus: Decodable, Sendable, Equatable {
 
     package var isReady: Bool { reasons.isEmpty }
 
+    /// Whether nothing keeps it from delivering at least what lies in other partitions.
+    package var delivers: Bool { reasons.allSatisfy { Self.partial.contains(FindingKey(rawValue: $0.key)) } }
+
+    private static let partial: [FindingKey?] = [.recordsLost, .offsetsMissing, .partitionsWithoutLeader]
+
     /// Whether it is on its way into the group, and nothing else is known to keep it from delivering.
     var isJoining: Bool {
         !group.member && !isReady && reasons.allSatisfy { Self.joining.contains(FindingKey(rawValue: $0.key)) }

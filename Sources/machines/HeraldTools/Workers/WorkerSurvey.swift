@@ -206,7 +206,8 @@ extension WorkerSurvey {
         let statuses = ask(addresses(of: description.members, named: named, listen: listen), group: group)
             .compactMap { worker in worker.status.map { (worker.address, $0) } }
         if let (address, status) = statuses.first(where: { !$1.isReady }) {
-            return "The worker at \(address) does not deliver: \(status.reasons.sentences)"
+            return
+                "The worker at \(address) does not deliver\(status.delivers ? " all of it" : ""): \(status.reasons.sentences)"
         }
         return warning(statuses, pushServices)
     }

@@ -51,6 +51,8 @@ extension LaneClients {
 
     func abortTransaction() { transactionCalls?.abort() }
 
+    func giveUpRecords() { producer.client.purgeQueue() }
+
     func resolveCommit(_ sequence: UInt64, _ positions: [CommitPosition]) {
         transactionCalls?.lookUp(sequence, positions, queries: consumer.queries)
     }

@@ -60,6 +60,13 @@ extension Lane {
         case _ where error.kind == .tooLarge || error.kind == .invalidRecord:
             noteRefusal(of: id, error)
             engine.failed(id, error.kind == .tooLarge ? .tooLarge : .refused, now: now)
+        case _ where error.kind == .unknownTopic:
+            let topic = engine.production(id).map { engine.topic(of: $0) }
+            if let topic { noteMissing(topic) }
+            engine.failed(id, .topicMissing, now: now)
+            if !engine.detours(now: now.monotonic).contains(where: { $0.topic == topic }) {
+                reportOnce(error, topic: topic, now: now)
+            }
         case KafkaError.Code.purgedInQueue, KafkaError.Code.purgedInFlight, KafkaError.Code.invalidDifferentRecord:
             // It belongs to an aborted transaction, or to a batch that another record has spoilt.
             engine.failed(id, .other, now: now)
@@ -83,7 +90,7 @@ extension Lane {
         guard error.code != produceTrouble?.code || now.monotonic >= reportAgain else { return }
         produceTrouble = error
         reportAgain = now.monotonic.advanced(by: Self.troubleInterval)
-        logger.error("the broker does not accept records, retrying: \(error)")
+        logger.error("the broker does not accept records\(topic.map { " of \($0)" } ?? ""), retrying: \(error)")
     }
 
     /// Notes that the brokers take no records; what names the topic says more than what follows from it.
@@ -98,8 +105,15 @@ extension Lane {
     }
 
     private func noteRefusal(of id: ProductionID, _ error: KafkaError) {
-        guard let production = engine.production(id) else { return }
-        let topic = engine.topic(of: production)
+        if let production = engine.production(id) { noteRefusal(by: engine.topic(of: production), error) }
+    }
+
+    /// Notes that a topic is not there, before the engine does.
+    func noteMissing(_ topic: String) {
+        noteRefusal(by: topic, KafkaError(code: KafkaError.Code.unknownTopicOrPartition))
+    }
+
+    private func noteRefusal(by topic: String, _ error: KafkaError) {
         // The episode began with the first of the events that are refused still.
         let lasts =
             engine.refusedEvents[topic] != nil
@@ -200,14 +214,17 @@ struct RecordRefusal {
     init(_ error: KafkaError, since moment: WallTime) {
         since = moment
         text =
-            error.kind == .tooLarge
-            ? "MSG_SIZE_TOO_LARGE: it or its batch is too large for its topic: max.message.bytes" : error.words
+            switch error.kind {
+            case .tooLarge: "MSG_SIZE_TOO_LARGE: it or its batch is too large for its topic: max.message.bytes"
+            case .unknownTopic: "it is missing, or may not be seen"
+            default: error.words
+            }
         remedy =
             switch error.code {
             case KafkaError.Code.invalidTimestamp:
                 "compare the clocks of this machine and of the brokers, and look at the topic's "
                     + "message.timestamp.after.max.ms and message.timestamp.before.max.ms"
-            case _ where error.kind == .tooLarge: FindingKey.topicsDrift.entry.step
+            case _ where error.kind == .tooLarge || error.kind == .unknownTopic: FindingKey.topicsDrift.entry.step
             default: "see what the topic demands with `herald topics plan`"
             }
     }

@@ -122,6 +122,9 @@ extension Lane {
             break
         case _ where error.kind == .offsetGone:
             askForRange(of: partition)
+        case _ where error.kind == .unknownTopic:
+            noteMissing(partition.topic)
+            engine.topicIsMissing(partition.topic, now: io.now)
         default:
             if let obstacle = GroupObstacle(error) {
                 groupObstacle = obstacle
@@ -151,6 +154,18 @@ extension Lane {
         // A log that is read again meanwhile may have grown past that offset, and would be taken for the former one.
         engine.offsetIsMissing(index)
         io.findRange(of: partition, question, after: .zero)
+    }
+
+    /// Finds out what is lost of partitions that are not fetched until their first record is due.
+    func askForDeleted(_ partitions: [TopicPartition]) {
+        for partition in partitions where inQuestion[partition] == nil && lostOffsets[partition] == nil {
+            guard engine.isConsuming, let index = engine.index(of: partition.partition, in: partition.topic),
+                // What is in a queue, or was taken out of it, is not lost.
+                !engine.isFetched(index),
+                refused?.record.partition != partition.partition || refused?.record.topicName() != partition.topic
+            else { continue }
+            askForRange(of: partition)
+        }
     }
 
     /// Judges a missing next offset: records were lost to retention, the log was cut off, or the topic was recreated.

@@ -88,7 +88,9 @@ extension Lane {
         report.waiting = waiting
         (report.cappedUsers, report.capBytes) = engine.capsSize
         report.refusal = topicRefusal ?? refusal
-        report.refusedRecords = refusedRecords(now: now.monotonic)
+        let detours = engine.detours(now: now.monotonic)
+        report.refusedRecords = refusedRecords(detours)
+        report.detours = Dictionary(detours.map { ($0.topic, $0.instead) }) { $1 }
         report.groupObstacle = groupObstacle
         report.commitTrouble = commitTrouble
         outcomesWaitSince = engine.hasOutcomesToRecord ? outcomesWaitSince ?? now.monotonic : nil
@@ -113,9 +115,8 @@ extension Lane {
         return places
     }
 
-    private func refusedRecords(now: MonotonicTime) -> [LaneReport.RefusedRecords] {
+    private func refusedRecords(_ detours: [Engine.Detour]) -> [LaneReport.RefusedRecords] {
         guard engine.refusingTopic == nil else { return [] }
-        let detours = engine.detours(now: now)
         var refused = engine.refusedEvents.filter { entry in !detours.contains { $0.topic == entry.key } }
             .sorted { $0.key < $1.key }.compactMap { topic, events in
                 recordRefusals[topic].map {

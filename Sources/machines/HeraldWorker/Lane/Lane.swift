@@ -215,7 +215,11 @@ package final class Lane<IO: LaneIO> {
                 isRecorded = report.isCommitted
             case .settings(let settings): use(settings, now: now)
             case .standingStill(let partitions): askForStandstill(of: partitions)
+            case .overtaken(let partitions): askForDeleted(partitions)
             case .partitionCounts(let counts): engine.use(partitionCounts: counts)
+            case .missingTopics(let topics):
+                for topic in topics { noteMissing(topic) }
+                engine.use(missingTopics: topics, now: now)
             case .caps(let assignment, let records): receiveCaps(records, for: assignment)
             case .capsRead(let assignment, let homes): capsAreRead(homes, for: assignment)
             case .campaign(let name, let control): engine.campaign(name, is: control, now: now)
@@ -255,6 +259,7 @@ package final class Lane<IO: LaneIO> {
             case .abortTransaction:
                 isAborting = true
                 io.abortTransaction()
+            case .giveUpRecords: io.giveUpRecords()
             case .renewProducer: renewProducer()
             case .resolveCommit(let sequence): io.resolveCommit(sequence, commitPositions())
             case .rewind(let partition): rewind(partition)

@@ -114,6 +114,8 @@ package protocol LaneIO: AnyObject {
     func commitTransaction(_ sequence: UInt64, _ positions: [CommitPosition], by member: Member?)
     /// Aborts it.
     func abortTransaction()
+    /// Gives up the records that no broker has been sent: the commit under way fails by that, and does not wait for them.
+    func giveUpRecords()
     /// Finds out whether a commit was made: then the group's offsets equal its positions.
     func resolveCommit(_ sequence: UInt64, _ positions: [CommitPosition])
 

@@ -17,6 +17,8 @@ package enum LaneMessage: Sendable {
     case batch(TopicPartition, RangeQuestion, Result<BatchReading, KafkaError>)
     /// These partitions have records that are not fetched, for an unknown reason.
     case standingStill([TopicPartition])
+    /// Of these partitions of delays, which are not fetched, records were deleted that are still to be taken.
+    case overtaken([TopicPartition])
     /// A campaign's new control.
     case campaign(String, CampaignControl)
     /// Records of caps that lie in home partitions of an assignment.
@@ -27,6 +29,8 @@ package enum LaneMessage: Sendable {
     case settings(LaneSettings)
     /// The request topics' numbers of partitions; 0 when unknown.
     case partitionCounts([Int])
+    /// The topics that are not there, or may not be seen, as brokers have just said.
+    case missingTopics(Set<String>)
     /// A question about waiting events.
     case question(WaitingQuestion)
     /// Calls use other credentials from now on.

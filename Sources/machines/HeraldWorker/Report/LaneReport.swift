@@ -74,6 +74,8 @@ public struct LaneReport: Sendable {
     public var refusal: Trouble?
     /// The topics that do not take single records, while events wait for that; empty while a topic takes none at all.
     package var refusedRecords: [RefusedRecords] = []
+    /// The topics of delays whose retries go by way of another one's, and the latter.
+    package var detours: [String: String] = [:]
     /// What keeps it out of its group.
     public var groupObstacle: GroupObstacle?
     /// How the brokers make its clients wait, for a quota.

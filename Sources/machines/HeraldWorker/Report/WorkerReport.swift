@@ -1,4 +1,5 @@
 public import HeraldCore
+import HeraldDriver
 public import HeraldEvents
 public import HeraldKafka
 public import HeraldTime
@@ -160,15 +161,13 @@ public struct ClusterReport: Sendable, Equatable {
         return Finding(.loginFailed, "Herald cannot log in to the brokers (\(error.words))")
     }
     /// That these topics are missing.
-    static func missing(_ topics: [String]) -> Finding {
+    package static func missing(_ topics: [String]) -> Finding {
         let (noun, verb, them) = topics.count == 1 ? ("topic", "is", "it") : ("topics", "are", "them")
         return Finding(
             .topicsMissing,
             "the \(noun) \(topics.joined(separator: ", ")) \(verb) missing, or Herald may not see \(them)",
             place: topics)
     }
-    /// Topics that Herald needs and that are missing; `nil` without any.
-    package var missingTopicsFinding: Finding? { missingTopics.isEmpty ? nil : Self.missing(missingTopics) }
     /// The reason why the group, or transactions, have no coordinator while lanes wait for one.
     public var coordinatorObstacle: GroupObstacle?
     /// Topics that Herald needs and that are missing, or that it may not see.
@@ -203,6 +202,16 @@ public struct ClusterReport: Sendable, Equatable {
     public var endsAsOf: WallTime?
     /// Up to where each can be read: its last stable offset.
     public var stableEnds: [TopicPartition: Int64] = [:]
+    /// Where the partitions of retry topics begin, of those of which it was told now.
+    var delayBegins: [TopicPartition: Int64] = [:]
+    /// Whether records of a delay's partition were deleted that a lane has still to take and does not fetch: it would find out
+    /// when the first is due.
+    func isOvertaken(_ place: PartitionReport, in lane: LaneReport) -> Bool {
+        guard place.delay != nil, place.isHeld, let next = place.next, let begin = delayBegins[place.partition] else {
+            return false
+        }
+        return next < begin && !lane.lostRecords.contains { $0.partition == place.partition }
+    }
     /// The transactions open for longer than a live publisher's.
     public var openTransactions: [OpenTransaction] = []
     /// That topics are configured otherwise than the settings want.

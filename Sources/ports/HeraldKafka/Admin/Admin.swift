@@ -90,6 +90,13 @@ public final class Admin: Sendable {
         try ConsumerQueries(handle).ends(of: partitions, timeout: timeout)
     }
 
+    /// The first offset of each partition; an embedded broker does not report it.
+    public func beginnings(
+        of partitions: [TopicPartition], timeout: Milliseconds
+    ) throws(KafkaError) -> [TopicPartition: Int64] {
+        try ConsumerQueries(handle).beginnings(of: partitions, timeout: timeout)
+    }
+
     /// The brokers that moved since the last call, as seen by any client of this process with the same bootstrap
     /// addresses.
     public func takeMovedBrokers() -> [ClusterMetadata.Broker] { handle.callbacks.directory?.takeMoved() ?? [] }

@@ -227,6 +227,13 @@ public final class Producer: @unchecked Sendable {
         _ = rd_kafka_purge(handle.client, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT)
     }
 
+    /// Gives up queued records, which no broker has been sent: deliveries with `_PURGE_QUEUE` follow.
+    ///
+    /// It does not wait for that.
+    public func purgeQueue() {
+        _ = rd_kafka_purge(handle.client, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_NON_BLOCKING)
+    }
+
     /// The reason against beginning a transaction: part of a former one may still take effect.
     var leftover: KafkaError? {
         let message: String

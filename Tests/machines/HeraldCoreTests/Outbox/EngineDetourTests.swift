@@ -182,6 +182,49 @@ struct EngineDetourTests {
         #expect(harness.engine.refusedEvents.isEmpty)
     }
 
+    @Test("the retries of a topic that is missing go to another one, with one abort, until it is there")
+    func missing() {
+        let harness = atomic()
+        fail(harness, 20)
+        harness.settle(5)
+        let (written, aborts) = play(harness, for: 1_000, by: .topicMissing) { isRetry($0, by: 0) }
+        #expect(written.count { $0 == "retry 10s apns transient 1" } == 20)
+        #expect(written.count { $0 == "result apns delivered" } == 5)
+        #expect(aborts == 1 && harness.engine.refusedEvents.isEmpty)
+        // A topic that refuses records would be tried again by now.
+        harness.pass(.minutes(5))
+        fail(harness, 1)
+        #expect(play(harness, for: 500) { _ in false }.written == ["retry 10s apns transient 1"])
+        #expect(harness.engine.detours(now: harness.now.monotonic).first?.topic == "notifications.retry.1s")
+
+        harness.engine.use(missingTopics: ["notifications.results"], now: harness.now)
+        fail(harness, 1)
+        #expect(play(harness, for: 500) { _ in false }.written == ["retry 1s apns transient 1"])
+        #expect(harness.engine.detours(now: harness.now.monotonic).isEmpty)
+    }
+
+    @Test("a commit does not wait for records whose topic is found to be missing")
+    func missingUnderWay() throws {
+        let harness = atomic()
+        fail(harness, 1)
+        while !harness.others.contains(where: { if case .commit = $0 { true } else { false } }) {
+            harness.pass(.milliseconds(10))
+        }
+        _ = harness.takeOthers()
+        _ = harness.takeProduced()
+        harness.engine.topicIsMissing("notifications.retry.1s", now: harness.now)
+        harness.collect()
+        #expect(harness.others.contains(.giveUpRecords))
+        // Once is enough.
+        _ = harness.takeOthers()
+        harness.engine.use(missingTopics: ["notifications.retry.1s"], now: harness.now)
+        harness.collect()
+        #expect(!harness.others.contains(.giveUpRecords))
+        harness.commitEnds(.abortable)
+        let (written, aborts) = play(harness, for: 2_000) { isRetry($0, by: 0) }
+        #expect(written == ["retry 10s apns transient 1"] && aborts == 1, "\(written) \(aborts)")
+    }
+
     @Test("a duplicate follows an event to the topic that it went to")
     func duplicate() {
         let harness = atomic {

@@ -18,7 +18,8 @@ enum AccountCommand: HeraldCommand {
         "Missing notifications that are named at most, and repeated ones.")
     private static let failIfMissing = CommandOption.flag(
         "fail-if-missing",
-        "Exit with 1 when a notification is missing or lost, and with 3 when that cannot be said because not all could be read."
+        "Exit with 1 when a notification is missing or lost and nobody has acknowledged it (herald offsets skip-lost), and with 3 when "
+            + "that cannot be said yet, or because not all could be read."
     )
 
     static let declaration = CommandDeclaration(
@@ -69,8 +70,8 @@ enum AccountCommand: HeraldCommand {
         }
         for sentence in account.sentences { console.remark(SafeText.escaped(sentence)) }
         guard parsed[failIfMissing] else { return .done }
-        if account.missingCount + account.lostCount > 0 { return .failed }
-        return account.unknownCount > 0 || !account.gaps.isEmpty ? .partlyDone : .done
+        if account.hasLoss { return .failed }
+        return account.doubtful > 0 || account.unknownCount > 0 || !account.gaps.isEmpty ? .partlyDone : .done
     }
 
     /// A row for everything, for each topic, source and push service, and for replays, without columns that are empty.
@@ -97,6 +98,7 @@ extension Settings {
     func accountReader() throws -> AccountReader {
         AccountReader(
             topics: topicNames, delays: retry.delays, readerProperties: KafkaClientSettings.toolReader(self),
-            decoder: try recordDecoder())
+            decoder: try recordDecoder(),
+            group: WorkerGroup(name: kafka.group, listen: adminAddress, named: namedWorkers, token: adminToken))
     }
 }

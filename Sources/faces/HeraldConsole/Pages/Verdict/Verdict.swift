@@ -113,6 +113,7 @@ struct FindingClock: Sendable {
         var since: WallTime?
         var isSinceBound: Bool
         var seen: WallTime
+        var place: [String] = []
     }
 
     private var entries: [String: Entry] = [:]
@@ -133,7 +134,8 @@ struct FindingClock: Sendable {
     private mutating func date(_ told: ToldFinding, _ now: WallTime) -> ToldFinding {
         if told.isDated { return told }
         let isNew = firstLook.map { now.time(since: $0) > Self.patience } ?? false
-        let former = entries[told.key] ?? Entry(since: isNew ? now : nil, isSinceBound: false, seen: now)
+        let known = entries[told.key].flatMap { told.finding.isElsewhere(than: $0.place) ? nil : $0 }
+        let former = known ?? Entry(since: isNew ? now : nil, isSinceBound: false, seen: now)
         var dated = told
         // What lasts has one beginning, however many tell of it: the earliest that was told.
         if let since = former.since, since <= told.finding.since ?? since {
@@ -141,8 +143,16 @@ struct FindingClock: Sendable {
         }
         // What stands with its cause for a while goes on under its own name afterwards.
         dated.consequences = told.consequences.map { date($0, now) }
-        entries[told.key] = Entry(since: dated.finding.since, isSinceBound: dated.isSinceBound, seen: now)
+        entries[told.key] = Entry(
+            since: dated.finding.since, isSinceBound: dated.isSinceBound, seen: now, place: told.finding.place)
         return dated
+    }
+}
+
+extension Finding {
+    /// Whether it is about other workers, topics or brokers: then it is another one, however soon it comes.
+    func isElsewhere(than former: [String]) -> Bool {
+        !place.isEmpty && !former.isEmpty && Set(place).isDisjoint(with: former)
     }
 }
 

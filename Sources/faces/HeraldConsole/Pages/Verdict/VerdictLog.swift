@@ -19,6 +19,8 @@ struct VerdictLog: Sendable {
         var isOver = false
         /// How many events waited at most; `nil` when that was never known.
         var mostWaiting: Int64?
+        /// What it is about.
+        var place: [String] = []
     }
 
     /// What comes back sooner has not ended: it is one episode, with one beginning.
@@ -74,7 +76,7 @@ struct VerdictLog: Sendable {
 
     private mutating func note(_ told: ToldFinding, besides keys: Set<String>, _ now: WallTime) {
         let finding = told.finding
-        let known = spans.lastIndex { $0.key == told.key && !$0.isOver }
+        let known = spans.lastIndex { $0.key == told.key && !$0.isOver && !finding.isElsewhere(than: $0.place) }
         if known == nil, let head = head(of: told, besides: keys) {
             spans[head].to = now
             spans[head].isPresent = true
@@ -87,7 +89,7 @@ struct VerdictLog: Sendable {
                 from: finding.since ?? now, seen: now, to: now)
         if finding.severity == .bad { span.severity = .bad }
         if !told.whole.isEmpty { span.what = told.whole }
-        span.title = finding.title
+        (span.title, span.place) = (finding.title, finding.place)
         span.from = min(span.from, finding.since ?? now)
         span.to = now
         span.isPresent = true

@@ -182,7 +182,8 @@ struct VerdictRules {
                 : "\(concerned.count) of \(situation.workers.count) workers \(concerned.count == 1 ? "does" : "do") not "
                     + (isOlder ? "say how they are" : "answer")
             var told = ToldFinding(
-                isOlder ? .olderWorker : .silentWorker, "\(count) at \(silences(concerned))", waiting: waiting)
+                isOlder ? .olderWorker : .silentWorker, "\(count) at \(silences(concerned))",
+                place: concerned.map(\.address), waiting: waiting)
             if !isOlder, let since = allSilentSince {
                 told.finding.title = concerned.count == 1 ? "The worker is silent" : "All workers are silent"
                 (told.finding.severity, told.finding.since) = (.bad, since)
@@ -244,9 +245,13 @@ struct VerdictRules {
                     : ToldFinding(.brokersUnreachable, reason, waiting: waiting)
             ]
         case .tooFewBrokers(let reason, _):
-            let others = isAnyReady ? "; workers say that they deliver" : ""
-            var told = ToldFinding(.tooFewBrokers, reason + others, waiting: waiting)
-            if isAnyReady { told.finding.severity = .warn }
+            guard isAnyReady else { return [ToldFinding(.tooFewBrokers, reason, waiting: waiting)] }
+            // Leaders and a coordinator move: whether the rest is too few, workers know in some seconds.
+            var told = ToldFinding(
+                .tooFewBrokers, title: "Brokers are silent", reason + "; workers say that they deliver",
+                about: "silent",
+                waiting: waiting)
+            told.finding.severity = .warn
             return [told]
         case .unasked, .known, .untold: return []
         }
@@ -269,11 +274,18 @@ struct VerdictRules {
         return [told]
     }
 
-    /// What was deleted before it was read, unless all workers answer and have it in memory.
+    /// What was deleted before it was read; of what a worker consumes it may have read some, which it alone knows.
     private var losses: [ToldFinding] {
-        guard var finding = observation?.lostRecords.finding else { return [] }
-        let own = statuses.flatMap(\.reasons).filter { $0.key == finding.key }
-        guard !own.isEmpty || statuses.isEmpty || statuses.count < situation.workers.count else { return [] }
+        guard var lost = observation?.lostRecords, lost.count > 0 else { return [] }
+        let own = statuses.flatMap { $0.reasons + $0.warnings }.filter { $0.key == FindingKey.recordsLost.rawValue }
+        if !statuses.isEmpty, statuses.count == situation.workers.count {
+            // What none has come to yet may be in memory.
+            guard !own.isEmpty else { return [] }
+            lost = lost.told(by: own)
+        } else {
+            lost.isBound = !isGroupEmpty
+        }
+        guard var finding = lost.finding else { return [] }
         finding.since = own.compactMap(\.since).min()
         return [ToldFinding(finding, waiting: waiting)]
     }
