@@ -29,6 +29,8 @@ PUBLISHERS = (
 )
 # The same for a campaign that is to begin later, with clocks that jump.
 SCHEDULES = f"{PUBLISHERS} hasSchedule=true"
+# The same for one that leaves people out.
+EXCLUSIONS = f"{PUBLISHERS} hasExclusions=true"
 # The same for more recipients, with brokers that refuse more.
 REFUSED = PUBLISHERS.replace("recipients=60", "recipients=200").replace("refusedRecords=10000", "refusedRecords=30000")
 # Campaigns whose events fail, and a campaigns topic with many faults.
@@ -1599,6 +1601,14 @@ MUTANTS = [
         "        opening.definition = new\n",
         "",
         scenario=SCHEDULES,
+    ),
+    # A campaign that leaves people out.
+    Mutant(
+        "who is left out is published",
+        "AudiencePublication.swift",
+        "        guard former.isDisjoint(with: [.published, .excluded]) else {\n",
+        "        guard !former.contains(.published) else {\n",
+        scenario=EXCLUSIONS,
     ),
     # Lost offsets.
     Mutant(

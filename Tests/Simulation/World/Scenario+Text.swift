@@ -44,6 +44,7 @@ extension Scenario {
         ("replayKills", .count(\.replayKills, 0)), ("publishers", .count(\.publishers, 0)),
         ("recipients", .count(\.recipients, 1)), ("publisherFaults", .count(\.publisherFaults, 0)),
         ("publisherKills", .count(\.publisherKills, 0)), ("hasSchedule", .flag(\.hasSchedule)),
+        ("hasExclusions", .flag(\.hasExclusions)),
         // Brokers.
         ("growths", .count(\.growths, 0)), ("outages", .count(\.outages, 0)),
         ("coordinatorLoads", .count(\.coordinatorLoads, 0)),

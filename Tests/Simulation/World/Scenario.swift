@@ -58,6 +58,8 @@ package struct Scenario: Sendable {
     package var publisherKills = 5_000
     /// Whether the campaign is to begin later: operators replace it until then, and publishers' clocks jump.
     package var hasSchedule = false
+    /// Whether the campaign leaves out who was delivered by others before its start.
+    package var hasExclusions = false
 
     // Faults of brokers.
     /// The number of times that every topic gets one more partition.

@@ -26,7 +26,8 @@ extension CampaignContext {
                 order, self,
                 audience: AudiencePublication.AudienceCounts(
                     recipients: preview.recipients, repeats: preview.repeats, invalid: preview.invalid,
-                    emptyLines: preview.emptyLines, mark: preview.mark, beginsWith: preview.beginsWith,
+                    emptyLines: preview.emptyLines, mark: preview.mark, excluded: preview.excludedFor,
+                    excludedMark: preview.excludedMark, beginsWith: preview.beginsWith,
                     comparedTo: preview.comparedTo, reading: preview.reading),
                 process: getpid(), recipients: recipients), writer: BatchWriter.Configuration(writerProperties))
         let clients: CampaignClients

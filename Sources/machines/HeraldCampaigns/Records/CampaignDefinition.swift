@@ -21,6 +21,8 @@ package struct CampaignDefinition: Codable, Equatable, Sendable {
     package var expiresAt: Int64?
     /// When its first recipient may be published; absent for at once, and in what older versions wrote.
     package var start: CampaignStart?
+    /// Whom it leaves out; absent when nobody.
+    package var exclusions: CampaignExclusions?
     /// When it was started first, epoch milliseconds.
     package var startedAt: Int64
     /// Who started it: a user and a machine.

@@ -61,7 +61,7 @@ final class CampaignStarts: Sendable {
                 uploads.discard(request.parameters[0], owner: request.viewer.name)
                 return .json([:])
             },
-            .get("/api/drafts") { [self] _ in choices },
+            .get("/api/drafts") { [self] in try choices(of: $0.text("campaign")) },
             .operate("/api/drafts") { [self] in try preview($0) },
             .get("/api/drafts/*") { [self] in try standing($0) },
             .operate("/api/drafts/*/discard") { [self] in
@@ -102,12 +102,25 @@ final class CampaignStarts: Sendable {
 
     // MARK: The preview
 
-    private var choices: ConsoleAnswer {
+    /// What a form offers, and whom the campaign leaves out that is to go on.
+    private func choices(of name: String?) throws -> ConsoleAnswer {
         let requests = service.context.topics.requests
-        return .json([
-            "topics": .words(requests), "topic": .text(requests.count > 1 ? requests[1] : requests.first),
-            "pushServices": .words(rules.pushServices.names), "uploadLimit": .integer(rules.uploadLimit),
-        ])
+        let index = try service.index(try service.layout())
+        let campaigns = index.names.filter { $0 != name }.compactMap { index.campaign($0)?.definition }
+            .sorted { ($1.startedAt, $0.name) < ($0.startedAt, $1.name) }.map(\.name)
+        let exclusions = name.flatMap { index.campaign($0)?.definition?.exclusions }
+        return .json(
+            JSONValue.present([
+                .init("topics", .words(requests)),
+                .init("topic", .text(requests.count > 1 ? requests[1] : requests.first)),
+                .init("pushServices", .words(rules.pushServices.names)),
+                .init("uploadLimit", .integer(rules.uploadLimit)), .init("campaigns", .words(campaigns)),
+                .init("excludedFiles", .words((exclusions?.files ?? []).map(\.name))),
+                .init("excludedCampaigns", .words(exclusions?.campaigns ?? [])),
+                .init(
+                    "excludedDelivered",
+                    .text(exclusions?.deliveredWithin.map { DurationText.format(.milliseconds($0)) })),
+            ]))
     }
 
     private func preview(_ request: ConsoleRequest) throws -> ConsoleAnswer {
@@ -133,18 +146,25 @@ final class CampaignStarts: Sendable {
         } catch let failure as ToolFailure where failure.kind != .unreachable {
             throw FormMistake(Self.fileField, failure.description)
         }
-        let draft = CampaignDraft(
+        var draft = CampaignDraft(
             owner: owner, upload: form.upload, hash: asked.hash, order: order, form: form, file: upload.name)
+        draft.wish = try form.exclusions(of: audienceForm, in: rules.directory) { try uploads.file($0, owner: owner) }
         let key = AccessToken.random()
-        try drafts.begin(key, showing: draft) { [self] work in
+        try drafts.begin(key, showing: draft) { [self, draft] work in
             try refusing(form.upload, owner) {
-                try CampaignDraft.preview(draft, audience, of: campaign, work) { preview, recipients in
-                    try campaign.flatMap {
-                        try service.context.continuation(
-                            of: $0, layout, preview, marking: &recipients, for: draft.order
-                        ) { _, _ in work.isWanted }
-                    }
-                }
+                try CampaignDraft.preview(
+                    draft, audience, of: campaign, work,
+                    excluding: { draft, onProgress in
+                        try service.context.exclusions(
+                            of: draft, try service.index(layout), layout, onProgress: onProgress)
+                    },
+                    standing: { order, preview, recipients in
+                        try campaign.flatMap {
+                            try service.context.continuation(
+                                of: $0, layout, preview, marking: &recipients, for: order
+                            ) { _, _ in work.isWanted }
+                        }
+                    })
             }
         }
         return .json(draft.json.with("draft", .string(key)))
@@ -237,7 +257,7 @@ final class CampaignStarts: Sendable {
         guard let outcome = draft.outcome else { throw Refused("the audience is still looked through", status: 409) }
         let count = outcome.preview.toNotify
         guard outcome.preview.audience.recipients > 0 else {
-            throw Refused("the audience has no recipients", status: 409)
+            throw Refused(outcome.preview.nobodyRemains ?? "the audience has no recipients", status: 409)
         }
         if let refusal = outcome.preview.refusal {
             guard word.leavesOut == true else { throw Refused("nothing is started: \(refusal)", status: 409) }
@@ -253,11 +273,31 @@ final class CampaignStarts: Sendable {
         try check(draft.order, layout, mayBePaused: word.resumes == true)
         if word.resumes == true { _ = try service.give(.resume, of: draft.order.text.name, by: request.viewer) }
         let job = PublishingJob(
-            context: service.signed(by: request.viewer), layout: layout,
+            context: service.signed(by: request.viewer), layout: layout, index: try service.index(layout),
             lookAtTopics: { [service] in try service.layout(isWriting: true) }, draft: draft, outcome: outcome)
         let id = try jobs.begin(job.description) { try job.run($0) }
         drafts.drop(request.parameters[0])
-        uploads.discard(draft.upload, owner: draft.owner)
+        for key in [draft.upload] + (draft.form.exclude ?? []) { uploads.discard(key, owner: draft.owner) }
         return .json(["job": .string(id), "campaign": .string(draft.order.text.name)])
+    }
+}
+
+extension CampaignContext {
+    /// Finds who is left out; `nil` when it was ended, or nobody is to be.
+    ///
+    /// - Parameter onProgress: how far it is, of how much; `false` ends it.
+    func exclusions(
+        of draft: CampaignDraft, _ index: CampaignIndex, _ layout: Layout, onProgress: (Int, Int) -> Bool
+    ) throws -> FoundExclusions? {
+        guard let wish = draft.wish else { return nil }
+        let (order, name, now) = (draft.order, draft.order.text.name, SystemClock.wall())
+        guard var found = try wish.readFiles(of: name, users: order.text.users, onProgress: onProgress) else {
+            return nil
+        }
+        let frozen = order.exclusions ?? order.frozenExclusions(of: index.campaign(name), at: now)
+        let isWhole = try findDelivered(
+            wish, of: name, in: index, layout, frozen: frozen, at: now, adding: &found,
+            onProgress: { onProgress(Int($0), Int($1)) })
+        return isWhole ? found : nil
     }
 }

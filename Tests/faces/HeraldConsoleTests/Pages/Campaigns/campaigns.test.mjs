@@ -211,6 +211,11 @@ test('A preview counts a notification for each push service', () => {
     ['Lines', 'Recipients', 'Repeats', 'Invalid lines', 'Notifications', 'Topic', 'Longest message']);
 });
 
+test('A preview that leaves people out counts the lines of the list', () => {
+  const preview = { recipients: 2, toNotify: 2, repeats: 0, invalid: 0, excluded: 3, lineSum: '5 lines = 2 recipients + 3 delivered by spring', pns: ['apns'] };
+  assert.deepEqual(expected({ preview }).slice(0, 2), [['Lines', '5 lines = 2 recipients + 3 delivered by spring'], ['Recipients', '2']]);
+});
+
 table('The question before a start has its numbers, and asks for no 0', (preview) => question({ pns: ['apns', 'gcm'], ...preview }).title, [
   [{ toNotify: 1, invalid: 0 }, 'Notify 1 recipient?'], [{ toNotify: 1500, invalid: 1 }, 'Leave this invalid line out and notify the other 1\u202f500?'],
   [{ toNotify: 0, invalid: 3 }, 'Everybody is published. Go on with what the form says?'],
