@@ -104,6 +104,21 @@ class CampaignTest(ConsoleTest):
         self.browser.wait_for_text("Choose staff.csv again")
         self.assertTrue(self.browser.the("input", "before").is_selected())
 
+    def test_sent_to_me_first(self):
+        """Beside the preview the notification is sent to a few users, with its outcome; who they are is kept in the browser"""
+        self.fill_in("tried")
+        self.browser.fill("Send it first to", "user-7,me")
+        self.browser.press("Send it to me first")
+        self.browser.wait_for_text("Who is not in the audience gets the texts of user-0.")
+        table = self.browser.the("table", "What became of the test").text
+        self.assertEqual(table.count("delivered"), 2, table)
+        self.assert_accessible()
+        self.browser.fill("Send it first to", "x" * 3 + "," + ",".join(f"u{number}" for number in range(20)))
+        self.browser.press("Send it to me first")
+        self.browser.wait_for_text("a test goes to 20 users at most, and 21 are named")
+        self.browser.open(self.fixture, "/campaigns")
+        self.assertNotIn("tried", self.browser.text())
+
     def test_report_encoding(self):
         """A report takes the file that its campaign was begun with in its encoding, which is chosen as at the start"""
         self.fixture.run_campaign("umlaut", ["carl", "dora"])

@@ -5,7 +5,7 @@ import Testing
 @Suite("Campaigns that leave people out", .realKafka("Campaigns that leave people out"), .hangLimit)
 struct CampaignExclusionTests {
     @Test(
-        "Who was delivered before the start, or is in a file, is left out, also when a killed publisher's start goes on"
+        "Who was delivered before, or is in a file, is left out, also after a publisher was killed"
     )
     func leavesOut() async throws {
         try await Fixture.run(CampaignPublishTests.plan()) { fixture in
@@ -58,7 +58,7 @@ struct CampaignExclusionTests {
         }
     }
 
-    @Test("A campaign that does not exist, a file without users, and an audience of which nobody remains are refused")
+    @Test("An unknown campaign, a file without users, and an audience of which nobody remains are refused")
     func refusals() async throws {
         try await Fixture.run(CampaignPublishTests.plan()) { fixture in
             let audience = try fixture.audience(3)
@@ -66,7 +66,10 @@ struct CampaignExclusionTests {
             try "user\n".write(to: empty, atomically: true, encoding: .utf8)
             let all = try fixture.audience(3, name: "all.csv")
             for (words, said, status) in [
-                (["--exclude-campaign", "wintre"], "there is no campaign wintre whose people could be left out", 1),
+                (
+                    ["--exclude-campaign", "wintre"], "there is no campaign \"wintre\" whose people could be left out",
+                    1
+                ),
                 (["--exclude-campaign", "spring"], "cannot leave out who was delivered by itself", 1),
                 (["--exclude", empty.path], "has no users who could be left out", 1),
                 (["--exclude", all], "nobody remains: all 3 people of the audience are left out", 1),
@@ -76,6 +79,27 @@ struct CampaignExclusionTests {
                 #expect(try await run.waitForExit() == status && run.output.contains(said), "\(run.output)")
             }
             #expect(fixture.count("notifications.bulk") == 0)
+        }
+    }
+
+    @Test("A test reaches its users at once with the campaign's texts, and no campaign exists afterwards")
+    func first() async throws {
+        try await Fixture.run(CampaignPublishTests.plan()) { fixture in
+            _ = try await fixture.startWorker()
+            let audience = try fixture.audience(3)
+            let words = ["--audience", audience, "--message", "Hi {{first_name}}", "--pns", "apns,gcm"]
+            let test = try fixture.startTool(["campaign", "test", "--to", "user-1,me"] + words)
+            #expect(try await test.waitForExit() == 0, "\(test.output)")
+            #expect(test.output.contains("get the texts of user-0"), "\(test.output)")
+            #expect(test.output.split(separator: "\n").count { $0.contains(" delivered ") } == 4, "\(test.output)")
+            let texts = fixture.records("notifications.bulk").map { String(decoding: $0.value ?? [], as: UTF8.self) }
+            #expect(texts.count == 2 && !texts.contains { $0.contains("\"campaign\"") }, "\(texts)")
+            #expect(texts.contains { $0.contains("Hi Name, 1") } && texts.contains { $0.contains("Hi Name, 0") })
+            #expect(fixture.count("notifications.campaigns") == 0)
+            let audit = fixture.records("notifications.audit").map { String(decoding: $0.value ?? [], as: UTF8.self) }
+            #expect(audit.count == 1 && audit[0].contains("campaign.test"), "\(audit)")
+            let quick = try fixture.startTool(["campaign", "test", "--to", "me", "--no-wait"] + words)
+            #expect(try await quick.waitForExit() == 0, "\(quick.output)")
         }
     }
 }

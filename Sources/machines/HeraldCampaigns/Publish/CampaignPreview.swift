@@ -21,7 +21,9 @@ package struct CampaignPreview: Sendable {
     package let isPaused: Bool
     /// What stays as it was at the last start because no option changes it, as options: `--ramp 1,10,100`.
     package let kept: [String]
-    /// When it begins; `nil` for at once. One that is over already is that of a campaign that is late.
+    /// When it begins; `nil` for at once.
+    ///
+    /// One that is over already is that of a campaign that is late.
     package let start: CampaignStart?
     private let now: WallTime
     private let keepsStart: Bool

@@ -90,6 +90,7 @@ package struct UnreachedAudience {
     mutating func keep(_ entry: UnreachedList.Entry) { waiting[Array(entry.user.utf8), default: []].append(entry) }
 
     /// The next lines of people of whom something is kept, once for all that is, or said by `unknown`; with how many it said.
+    ///
     /// `nil` at the audience's end.
     mutating func nextKept(
         else unknown: (String) -> [UnreachedList.Entry]

@@ -22,6 +22,12 @@ final class CampaignStarts: Sendable {
         var resumes: Bool?
     }
 
+    private struct Trial: Decodable {
+        /// `me,anna`.
+        var users: String
+        var hash: String?
+    }
+
     /// The field of the form that is marked when the file is refused.
     private static let fileField = "audience"
 
@@ -30,6 +36,7 @@ final class CampaignStarts: Sendable {
     private let jobs: Jobs
     private let uploads: UploadStore
     private let drafts: AskedTasks<CampaignDraft>
+    private let trials: AskedTasks<CampaignTrial>
 
     init(_ service: CampaignService, _ rules: CampaignStartRules, jobs: Jobs) throws {
         self.service = service
@@ -41,15 +48,19 @@ final class CampaignStarts: Sendable {
         drafts = try AskedTasks(
             name: "preview", most: 2, patience: .seconds(30), keeping: .seconds(3_600),
             busy: "two audiences are looked through already; try again in a moment")
+        trials = try AskedTasks(
+            name: "test", most: 2, keeping: .seconds(600), busy: "two tests are sent already; try again in a moment")
     }
 
     func sweep() {
         uploads.sweep()
         drafts.sweep()
+        trials.sweep()
     }
 
     func stop() {
         drafts.stop()
+        trials.stop()
         uploads.clear()
     }
 
@@ -71,6 +82,8 @@ final class CampaignStarts: Sendable {
             },
             .operate("/api/drafts/*/messages") { [self] in try messages($0) },
             .get("/api/drafts/*/invalid") { [self] in try invalidLines($0) },
+            .change("/api/drafts/*/test") { [self] in try test($0) },
+            .get("/api/drafts/*/test") { [self] in try testStanding($0) },
             .change("/api/drafts/*/start") { [self] in try start($0) },
         ]
     }
@@ -244,6 +257,40 @@ final class CampaignStarts: Sendable {
             draft.owner == request.viewer.name, request.viewer.role == .operator
         else { throw Refused("this preview was forgotten; make it again", status: 404) }
         return (snapshot, draft)
+    }
+
+    // MARK: The test
+
+    /// Sends what the draft's recipients would get to a few users, signed by this viewer.
+    private func test(_ request: ConsoleRequest) throws -> ConsoleAnswer {
+        let asked = try request.decoded(Trial.self)
+        let draft = try draft(request).draft
+        guard asked.hash == draft.hash else {
+            throw Refused("nothing is sent: this is not what was previewed; preview it again", status: 409)
+        }
+        guard let outcome = draft.outcome else { throw Refused("the audience is still looked through", status: 409) }
+        let users: [String]
+        do throws(ToolFailure) {
+            users = try CampaignTest.users(asked.users)
+        } catch {
+            throw FormMistake("testUsers", error.description)
+        }
+        let (context, layout) = (service.signed(by: request.viewer), try service.layout(isWriting: true))
+        let snapshot = try trials.begin(request.parameters[0], showing: CampaignTrial()) { [rules] work in
+            try CampaignTrial.run(
+                draft, outcome.audience, to: users, pushServices: rules.pushServices, in: context, layout, work)
+        }
+        if let failure = snapshot.failure { throw failure }
+        return .json((snapshot.value ?? CampaignTrial()).json)
+    }
+
+    private func testStanding(_ request: ConsoleRequest) throws -> ConsoleAnswer {
+        _ = try draft(request)
+        guard let snapshot = trials.ask(request.parameters[0]) else {
+            throw Refused("nothing was sent from this preview", status: 404)
+        }
+        if let failure = snapshot.failure { throw failure }
+        return .json((snapshot.value ?? CampaignTrial()).json)
     }
 
     // MARK: The start

@@ -412,8 +412,46 @@ function draw(answer, filled, result, app, state) {
       rows: found.invalidLines.map((line) => [line.row === line.line ? count(line.row) : `${count(line.row)} (line ${count(line.line)})`, line.reason]),
     }),
     found.invalid > 0 && h('p', {}, invalidLines(answer)),
-    command(answer.command), startButton(answer, filled, result, app, state)));
+    command(answer.command), trial(answer, app, state), startButton(answer, filled, result, app, state)));
   heading.focus();
+}
+
+/** The outcomes of a test, as a table. */
+export function trialOutcomes({ outcomes }) {
+  return {
+    caption: 'What became of the test', columns: [{ title: 'User' }, { title: 'Push service' }, { title: 'Outcome' }, { title: 'Why' }],
+    rows: outcomes.map(({ user, pns, outcome, status, detail }) => [user, pns, outcome, [status && `status ${status}`, detail].filter(Boolean).join(': ')]),
+    empty: 'No outcome so far.',
+  };
+}
+
+/** Sends the notification to a few users before the start; who they are is kept in the browser. */
+function trial(answer, app, state) {
+  if (!app.viewer.canChange || answer.preview.recipients === 0) return null;
+  const key = `test users ${app.viewer.name}`;
+  const [outcome, problem] = [h('div', { 'aria-live': 'polite' }), h('div', {})];
+  const users = field('testUsers', 'Send it first to', { placeholder: 'me,anna', value: localStorage.getItem(key) ?? '' }, 'Users, 20 at most. They get it at once, and the campaign too; opt-outs and quiet hours hold.');
+  const input = users.querySelector('input');
+  const isGone = () => state.isLeft || state.draft !== answer.draft;
+  const button = h('button', { type: 'submit' }, 'Send it to me first');
+  return h('form', {
+    class: 'trial', 'aria-label': 'Test',
+    onsubmit: async (event) => {
+      event.preventDefault();
+      button.disabled = true;
+      replace(problem);
+      localStorage.setItem(key, input.value.trim());
+      try {
+        const begun = await post(`/api/drafts/${answer.draft}/test`, { users: input.value.trim(), hash: answer.hash });
+        replace(outcome, h('p', { role: 'status' }, 'It is sent; the outcomes are waited for, a minute at most.'));
+        const done = await settled(begun, () => get(`/api/drafts/${answer.draft}/test`), { isLeft: isGone });
+        if (done) replace(outcome, done.filledBy && h('p', {}, `Who is not in the audience gets the texts of ${done.filledBy}.`), table(trialOutcomes(done)));
+      } catch (error) {
+        if (!isGone()) replace(problem, fail(new Error(inForm(error.message))));
+      }
+      button.disabled = false;
+    },
+  }, users, h('p', { class: 'toolbar' }, button), problem, outcome);
 }
 
 /** What looks like a mistake, and the first messages. */
