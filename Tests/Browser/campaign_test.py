@@ -75,6 +75,50 @@ class CampaignTest(ConsoleTest):
         self.browser.wait_for_text("2 of 3 recipients of this file were never published by campaign harvest, and 1 of those who were is not in it")
         self.assert_accessible()
 
+    def test_leave_people_out(self):
+        """The form leaves out who was delivered by another campaign and who is in a file, counted in the preview"""
+        self.fixture.run_campaign("before", ["anna", "bela"])
+        audience = self.fixture.directory / "after.csv"
+        audience.write_text("user\nanna\nbela\ncarl\ndora\n")
+        staff = self.fixture.directory / "staff.csv"
+        staff.write_text("user\nbela\ncarl\n")
+        self.browser.press("Campaigns")
+        self.browser.press("New campaign")
+        self.browser.fill("Name", "after")
+        self.browser.the("input[type=file]", "Audience").send_keys(str(audience))
+        self.browser.fill("Message", "Hi")
+        self.choose_apns()
+        self.browser.press("Leave people out")
+        self.browser.the("input", "before").click()
+        self.browser.the("input[type=file]", "Who is in this file").send_keys(str(staff))
+        self.assert_accessible()
+        self.browser.press("Upload and preview")
+        self.browser.wait_for_text("4 lines = 1 recipient + 2 excluded by staff.csv + 1 delivered by before")
+        self.browser.wait_for_text("--exclude-campaign before")
+        self.assert_accessible()
+        self.browser.press("Start it")
+        self.confirm()
+        self.browser.wait_for_text("3 people left out: 2 excluded by staff.csv, 1 delivered by before")
+        self.browser.wait_for_text("finished")
+        self.browser.open(self.fixture, "/campaigns?new=after")
+        self.browser.wait_for_text("Choose staff.csv again")
+        self.assertTrue(self.browser.the("input", "before").is_selected())
+
+    def test_sent_to_me_first(self):
+        """Beside the preview the notification is sent to a few users, with its outcome; who they are is kept in the browser"""
+        self.fill_in("tried")
+        self.browser.fill("Send it first to", "user-7,me")
+        self.browser.press("Send it to me first")
+        self.browser.wait_for_text("Who is not in the audience gets the texts of user-0.")
+        table = self.browser.the("table", "What became of the test").text
+        self.assertEqual(table.count("delivered"), 2, table)
+        self.assert_accessible()
+        self.browser.fill("Send it first to", "x" * 3 + "," + ",".join(f"u{number}" for number in range(20)))
+        self.browser.press("Send it to me first")
+        self.browser.wait_for_text("a test goes to 20 users at most, and 21 are named")
+        self.browser.open(self.fixture, "/campaigns")
+        self.assertNotIn("tried", self.browser.text())
+
     def test_report_encoding(self):
         """A report takes the file that its campaign was begun with in its encoding, which is chosen as at the start"""
         self.fixture.run_campaign("umlaut", ["carl", "dora"])

@@ -22,7 +22,7 @@ enum CommandTable {
         .group(
             "campaign", "Notify a list of recipients, each of them once.",
             [
-                CampaignStartCommand.self, CampaignRunCommand.self, CampaignStatusCommand.self,
+                CampaignTestCommand.self, CampaignStartCommand.self, CampaignRunCommand.self, CampaignStatusCommand.self,
                 CampaignPauseCommand.self,
                 CampaignResumeCommand.self,
                 CampaignCancelCommand.self, CampaignFinishCommand.self, CampaignReportCommand.self,

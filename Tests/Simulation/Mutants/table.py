@@ -31,6 +31,8 @@ PUBLISHERS = (
 SCHEDULES = f"{PUBLISHERS} hasSchedule=true"
 # The same with audiences that are kept in Kafka, for runners.
 DETACHED = f"{SCHEDULES} isDetached=true"
+# The same for one that leaves people out.
+EXCLUSIONS = f"{PUBLISHERS} hasExclusions=true"
 # The same for more recipients, with brokers that refuse more.
 REFUSED = PUBLISHERS.replace("recipients=60", "recipients=200").replace("refusedRecords=10000", "refusedRecords=30000")
 # Campaigns whose events fail, and a campaigns topic with many faults.
@@ -1644,6 +1646,14 @@ MUTANTS = [
         ".end(handsOver && isStored ? .detached : .interrupted)",
         ".end(.interrupted)",
         scenario=DETACHED,
+    ),
+    # A campaign that leaves people out.
+    Mutant(
+        "who is left out is published",
+        "AudiencePublication.swift",
+        "        guard former.isDisjoint(with: [.published, .excluded]) else {\n",
+        "        guard !former.contains(.published) else {\n",
+        scenario=EXCLUSIONS,
     ),
     # Lost offsets.
     Mutant(

@@ -117,6 +117,7 @@ extension Scenario {
         publisherKills = choices.pick([0, 1_000, 10_000], for: "publisherKills")
         hasSchedule = choices.once(in: 2, for: "hasSchedule")
         isDetached = choices.once(in: 2, for: "isDetached")
+        hasExclusions = choices.once(in: 2, for: "hasExclusions")
         if isAtomic, choices.once(in: 3, for: "hasRivals") { rivals = 1 + choices.below(2, for: "rivals") }
         let shares: [(String, WritableKeyPath<Self, Int>)] = [
             ("oversized", \.oversized), ("fullQueues", \.fullQueues), ("refusedRecords", \.refusedRecords),

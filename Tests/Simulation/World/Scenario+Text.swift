@@ -45,6 +45,7 @@ extension Scenario {
         ("recipients", .count(\.recipients, 1)), ("publisherFaults", .count(\.publisherFaults, 0)),
         ("publisherKills", .count(\.publisherKills, 0)), ("hasSchedule", .flag(\.hasSchedule)),
         ("isDetached", .flag(\.isDetached)),
+        ("hasExclusions", .flag(\.hasExclusions)),
         // Brokers.
         ("growths", .count(\.growths, 0)), ("outages", .count(\.outages, 0)),
         ("coordinatorLoads", .count(\.coordinatorLoads, 0)),

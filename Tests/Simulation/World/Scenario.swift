@@ -60,6 +60,8 @@ package struct Scenario: Sendable {
     package var hasSchedule = false
     /// Whether starts of a campaign that begins later may leave its audience in Kafka, for runners.
     package var isDetached = false
+    /// Whether the campaign leaves out who was delivered by others before its start.
+    package var hasExclusions = false
 
     // Faults of brokers.
     /// The number of times that every topic gets one more partition.

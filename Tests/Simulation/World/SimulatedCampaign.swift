@@ -15,6 +15,8 @@ final class SimulatedCampaign: SimulatedJob {
         var order: CampaignOrder
         /// The user of each line of the audience; `nil` for a line that is no recipient.
         var lines: [Int?]
+        /// Who is left out of them.
+        var excluded = ExcludedPeople()
         /// Whether its operator wants another moment, text or audience than the campaign has.
         var isChange = false
         /// What a runner has found, which takes it up; `nil` for an operator's start.
@@ -125,23 +127,35 @@ final class SimulatedCampaign: SimulatedJob {
         var recipients = RecipientSet()
         var mark = AudienceMark()
         var beginsWith: String?
-        for user in users where recipients.insert(id(of: user), .seen).isEmpty {
+        var count = 0
+        for user in users {
+            let isExcluded = assignment.excluded.reason(for: id(of: user)) != nil
+            guard recipients.insert(id(of: user), isExcluded ? .excluded : .seen).isEmpty, !isExcluded else { continue }
             mark.add(id(of: user))
-            if recipients.count == former?.recipients, former?.audience == mark.text { beginsWith = mark.text }
+            count += 1
+            if count == former?.recipients, former?.audience == mark.text { beginsWith = mark.text }
         }
-        simulation.publishing.audiences[mark.text] = Set(users)
+        simulation.publishing.audiences[mark.text] = people(of: assignment)
         let choices = Choices(seed: simulation.scenario.seed)
         return CampaignMachine(
             AudiencePublication(
                 assignment.order, assignment.context,
                 audience: AudiencePublication.AudienceCounts(
-                    recipients: recipients.count, repeats: users.count - recipients.count,
-                    invalid: assignment.lines.count - users.count, mark: mark.text, beginsWith: beginsWith,
+                    recipients: count, repeats: users.count - recipients.count,
+                    invalid: assignment.lines.count - users.count, mark: mark.text,
+                    excluded: assignment.order.exclusions == nil ? [] : [recipients.count - count],
+                    beginsWith: beginsWith,
                     comparedTo: comparedTo),
                 process: Int32(index), recipients: recipients),
             writer: BatchWriter.Configuration(
                 transactionTimeout: Simulation.transactionTimeout,
                 patience: choices.pick([.minutes(1), .seconds(12)], for: "publisher.patience")))
+    }
+
+    /// Whom it is to publish.
+    private func people(of assignment: Assignment?) -> Set<Int> {
+        guard let assignment else { return [] }
+        return Set(assignment.lines.compactMap(\.self)).filter { assignment.excluded.reason(for: id(of: $0)) == nil }
     }
 
     private func id(of user: Int) -> RecipientID { ids.id(of: Self.key(of: user).span.bytes) }
@@ -151,7 +165,7 @@ final class SimulatedCampaign: SimulatedJob {
         let end = machine.end ?? .interrupted
         log("ends: \(end)")
         if let objection = objection(to: end) { misuse("it ends: \(end.name(.recipients)), \(objection)") }
-        if end == .complete { simulation.checkComplete(Set(assignment?.lines.compactMap { $0 } ?? []), by: process) }
+        if end == .complete { simulation.checkComplete(people(of: assignment), by: process) }
         self.end()
         simulation.publisherEnded(end)
     }
@@ -177,8 +191,10 @@ final class SimulatedCampaign: SimulatedJob {
             comparedTo == knownProgress?.audience && (replaces == known?.definition || !simulation.scenario.hasSchedule)
                 ? "and it was compared to the audience of that" : nil
         // The campaign has begun, or another operator has changed it, before this one had its name.
-        case .failed(let failure) where failure.isOfAnotherCampaign && simulation.scenario.hasSchedule:
-            assignment?.isChange == false && replaces == known?.definition ? failure.description : nil
+        case .failed(let failure)
+        where failure.isOfAnotherCampaign && (simulation.scenario.hasSchedule || simulation.scenario.hasExclusions):
+            assignment?.isChange == false && replaces == known?.definition
+                && assignment?.order.exclusions == known?.definition?.exclusions ? failure.description : nil
         case .failed(let failure):
             stateAtStart == .running && hasName && !(simulation.publishing.isCut && failure.isOfDeletion)
                 ? failure.description : nil

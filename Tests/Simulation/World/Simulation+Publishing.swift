@@ -172,16 +172,56 @@ extension Simulation {
             let line = chance.below(lines.count + 1)
             lines.insert(chance.below(2) == 0 ? nil : lines.first ?? nil, at: max(1, line))
         }
+        let ids = RecipientIDs(campaign: Self.campaignName)
+        var excluded = ExcludedPeople()
+        if scenario.hasExclusions {
+            // An operator whom no broker answers tries again.
+            guard ends(of: resultPlaces, .committed) != nil else { return }
+            order.exclusions = exclusions(of: order, into: &excluded)
+            let isAnybodyLeft = lines.contains { user in
+                user.map { excluded.reason(for: ids.id(of: Array("user-\($0)".utf8).span.bytes)) == nil } ?? false
+            }
+            if !isAnybodyLeft { (order.exclusions, excluded) = (nil, ExcludedPeople()) }
+        }
         let begin = order.start.map(\.start) ?? order.replaces?.start
         if scenario.isDetached, !publishing.isFinishing, let begin, begin.moment > moment.wall, chance.below(2) == 0,
             known.index.campaign(Self.campaignName)?.isScheduled(at: moment.wall) ?? true
         {
-            (order.stored, order.detaches) = (store(lines), true)
+            let people = lines.filter { user in
+                user.map { excluded.reason(for: ids.id(of: Array("user-\($0)".utf8).span.bytes)) == nil } ?? false
+            }
+            (order.stored, order.detaches) = (store(people), true)
         }
         idle.start(
             SimulatedCampaign.Assignment(
-                context: publisherContext, order: order, lines: lines,
+                context: publisherContext, order: order, lines: lines, excluded: excluded,
                 isChange: isChange || template.message != (order.replaces?.message ?? template.message)))
+    }
+
+    /// Who was delivered by other campaigns: until now, or as the campaign's start has found it.
+    private func exclusions(of order: CampaignOrder, into people: inout ExcludedPeople) -> CampaignExclusions? {
+        let campaign = known.index.campaign(Self.campaignName)
+        let frozen = order.frozenExclusions(of: campaign, at: moment.wall)
+        if frozen == nil, campaign?.definition != nil, campaign?.isScheduled(at: moment.wall) == false { return nil }
+        var found = frozen ?? CampaignExclusions()
+        if frozen == nil {
+            found.campaigns = [Scenario.campaignName(0)]
+            (found.deliveredWithin, found.deliveredSince) = (10_000, max(0, now - 10_000))
+            found.resultStarts = Dictionary(uniqueKeysWithValues: resultPlaces.map { ("\($0.partition)", 0) })
+        }
+        let delivered = DeliveredPeople(found, campaign: Self.campaignName)
+        var ends: [String: Int64] = [:]
+        for place in resultPlaces {
+            var position: Int64 = 0
+            while let name = nextRecord(place, from: &position) {
+                guard let value = cluster.record(name)?.value, let result = try? NotificationResult(decoding: value)
+                else { continue }
+                delivered.add(result, partition: Int32(place.partition), offset: name.offset, to: &people)
+            }
+            ends["\(place.partition)"] = position
+        }
+        if frozen == nil { found.resultEnds = ends }
+        return found
     }
 
     private var publisherContext: CampaignContext {
@@ -264,7 +304,7 @@ extension Simulation {
             text: CampaignText(
                 name: definition.name, template: template, pushServices: definition.pns, maximumEventBytes: 65_536,
                 users: .tag), topic: definition.topic)
-        order.stored = stored
+        (order.stored, order.exclusions) = (stored, definition.exclusions)
         if publishers.contains(where: \.isRunning) { cluster.rivalled.insert(Self.operators.member) }
         log("a runner takes the campaign up, with \(stored.id)")
         idle.start(

@@ -219,4 +219,41 @@ struct CampaignStartCommandTests {
             #expect(run.status == 5 && run.error.contains("no broker answers"), "\(run.error)")
         }
     }
+
+    @Test("A dry run counts whom a file leaves out without a broker, and needs one for what was delivered")
+    func exclusions() async throws {
+        try await inDirectory { directory in
+            let staff = directory.appending(path: "staff.csv")
+            try "user\nbob\nzoe\n".write(to: staff, atomically: true, encoding: .utf8)
+            let words = words(directory, ["--audience", "-", "--dry-run", "--exclude", staff.path], message: "Hi")
+            let run = try await HeraldProgram.run(words, input: "user\nann\nbob\nann\n")
+            #expect(
+                run.output.contains("  3 lines = 1 recipient + 1 excluded by staff.csv + 1 repeat\n"),
+                "\(run.output)\(run.error)")
+            let nobody = try await HeraldProgram.run(words, input: "user\nbob\n")
+            #expect(nobody.status == 1 && nobody.error.contains("nobody remains: the only person"), "\(nobody.error)")
+            let delivered = try await HeraldProgram.run(
+                words + ["--exclude-delivered", "7d"],
+                environment: ["HERALD_KAFKA_BOOTSTRAP_SERVERS": "127.0.0.1:1"], input: "user\nann\n")
+            #expect(delivered.status == 5, "\(delivered.error)")
+        }
+    }
+
+    @Test("A test names its users, and says what its texts lack")
+    func sentFirst() async throws {
+        func run(_ words: String...) async throws -> (status: Int32, error: String) {
+            let run = try await HeraldProgram.run(
+                ["campaign", "test", "--pns", "apns"] + words,
+                environment: ["HERALD_KAFKA_BOOTSTRAP_SERVERS": "127.0.0.1:1"])
+            return (run.status, run.error)
+        }
+        let unnamed = try await run("--message", "Hi")
+        #expect(unnamed.status == 2 && unnamed.error.contains("--to, --pns and --message"), "\(unnamed.error)")
+        let many = try await run("--message", "Hi", "--to", (0...20).map { "u\($0)" }.joined(separator: ","))
+        #expect(many.status == 2 && many.error.contains("20 users at most"), "\(many.error)")
+        let field = try await run("--message", "Hi {{name}}", "--to", "me")
+        #expect(field.status == 1 && field.error.contains("without --audience"), "\(field.error)")
+        let unreachable = try await run("--message", "Hi", "--to", "me")
+        #expect(unreachable.status == 5, "\(unreachable.error)")
+    }
 }

@@ -52,6 +52,8 @@ final class CampaignBench {
 
     var order: CampaignOrder
     var audience: [String]
+    /// Who is left out of it.
+    var excluded: Set<String> = []
     var context: CampaignContext
     var now = MonotonicTime(nanoseconds: 0)
     /// How far the wall clock is ahead.
@@ -114,9 +116,13 @@ final class CampaignBench {
         var recipients = RecipientSet()
         var mark = AudienceMark()
         var beginsWith: String?
-        for user in audience where !user.isEmpty && recipients.insert(id(user), .seen).isEmpty {
+        var count = 0
+        for user in audience where !user.isEmpty {
+            let isExcluded = excluded.contains(user)
+            guard recipients.insert(id(user), isExcluded ? .excluded : .seen).isEmpty, !isExcluded else { continue }
             mark.add(id(user))
-            if recipients.count == campaign?.progress?.recipients, campaign?.progress?.audience == mark.text {
+            count += 1
+            if count == campaign?.progress?.recipients, campaign?.progress?.audience == mark.text {
                 beginsWith = mark.text
             }
         }
@@ -125,7 +131,8 @@ final class CampaignBench {
                 AudiencePublication(
                     order, context,
                     audience: AudiencePublication.AudienceCounts(
-                        recipients: recipients.count, mark: mark.text, beginsWith: beginsWith,
+                        recipients: count, mark: mark.text,
+                        excluded: order.exclusions == nil ? [] : [recipients.count - count], beginsWith: beginsWith,
                         comparedTo: campaign?.progress?.audience),
                     process: 7, recipients: recipients),
                 writer: BatchWriter.Configuration(transactionTimeout: .seconds(10))))

@@ -315,7 +315,7 @@ struct ReportTests {
             var list = try UndeliveredList(report, audience, delimiter: ";") { output += $0 }
             for result in results { try list.add(result) }
             for user in ["ann", "bob", "cid", "dan", "xia"] { try list.add(published: user) }
-            try list.finish()
+            try list.finish(unpublished: .notYet)
             #expect(list.count == (hasAudience ? 10 : 8))
             return output.components(separatedBy: "\r\n").map { String($0.prefix(30)) }
         }

@@ -24,6 +24,13 @@ package struct AudienceForm: Sendable, Equatable {
         self.encoding = encoding
     }
 
+    /// The form of a file whose users are left out of an audience of this form.
+    var ofExclusion: Self {
+        var form = Self(userColumn: userColumn)
+        form.formerEncoding = encoding ?? formerEncoding
+        return form
+    }
+
     /// This form for a campaign that goes on: column and encoding are those of its last audience where none are given.
     ///
     /// Another encoding reads the same users with other letters in what they are sent: it is refused, unless the audience

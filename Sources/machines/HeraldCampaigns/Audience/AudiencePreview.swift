@@ -46,6 +46,12 @@ package struct AudiencePreview: Sendable {
     /// Lines that repeat a recipient; the first of them counts.
     package private(set) var repeats = 0
     package private(set) var invalid = 0
+    /// People who are left out, for each reason in its order; none without any.
+    package private(set) var excludedFor: [Int] = []
+    /// The sum of their ids.
+    package private(set) var excludedMark: String?
+    /// People who are left out.
+    package var excluded: Int { excludedFor.reduce(0, +) }
     /// Lines without anything, or with nothing but delimiters and spaces.
     package private(set) var emptyLines = 0
     package private(set) var invalidLines: [InvalidLine] = []
@@ -64,7 +70,7 @@ package struct AudiencePreview: Sendable {
     package let comparedTo: String?
 
     /// How many lines there are, but for empty ones.
-    var lines: Int { recipients + repeats + invalid }
+    var lines: Int { recipients + excluded + repeats + invalid }
 
     /// Lines that are no recipients, as a share of all.
     var invalidShare: Double { lines > 0 ? Double(invalid) / Double(lines) : 0 }
@@ -75,12 +81,14 @@ package struct AudiencePreview: Sendable {
     ///   - set: an empty one, in which each recipient is marked as seen.
     ///   - invalidFile: takes the lines that are no recipients.
     ///   - former: how far the campaign was published before; `nil` for a new one.
+    ///   - exclusions: who is left out, and for how many reasons.
     ///   - mostRecipients: an audience with more is refused.
     ///   - onProgress: how many bytes were passed; `false` ends it.
     /// - Returns: nothing when it was ended.
     package init?(
         _ audience: Audience, _ campaign: CampaignText, expiresAt: Int64?, marking set: inout RecipientSet,
-        into invalidFile: InvalidLines, after former: CampaignProgress? = nil, mostRecipients: Int = .max,
+        into invalidFile: InvalidLines, after former: CampaignProgress? = nil,
+        leavingOut exclusions: (people: ExcludedPeople, reasons: Int)? = nil, mostRecipients: Int = .max,
         onProgress: (Int) -> Bool
     ) throws {
         let reader = try RecipientReader(audience, campaign, expiresAt: expiresAt)
@@ -89,7 +97,8 @@ package struct AudiencePreview: Sendable {
         comparedTo = former?.audience
         let ids = RecipientIDs(campaign: campaign.name)
         var lines = 0
-        var mark = AudienceMark()
+        var (mark, excludedMark) = (AudienceMark(), AudienceMark())
+        excludedFor = Array(repeating: 0, count: exclusions?.reasons ?? 0)
         items: while true {
             lines += 1
             if lines % Self.linesPerReport == 0, !onProgress(reader.lines.passedCount) { return nil }
@@ -103,7 +112,8 @@ package struct AudiencePreview: Sendable {
                     invalidLines.append(InvalidLine(line: reader.lines.line, row: reader.lines.row, reason: reason))
                 }
             case .recipient:
-                guard set.insert(reader.id, .seen).isEmpty else {
+                let reason = exclusions?.people.reason(for: reader.id)
+                guard set.insert(reader.id, reason == nil ? .seen : .excluded).isEmpty else {
                     repeats += 1
                     continue
                 }
@@ -112,9 +122,15 @@ package struct AudiencePreview: Sendable {
                         "the audience has more than \(CampaignWords.number(mostRecipients)) recipients; split it into "
                             + "several campaigns")
                 }
+                if let reason {
+                    excludedFor[reason] += 1
+                    excludedMark.add(reader.id)
+                    continue
+                }
+                recipients += 1
                 mark.add(reader.id)
                 caseTwins.note(reader.user, reader.id, line: reader.lines.line, ids, among: set)
-                if set.count == former?.recipients, former?.audience == mark.text { beginsWith = mark.text }
+                if recipients == former?.recipients, former?.audience == mark.text { beginsWith = mark.text }
                 noteDoubts(reader, campaign.template)
                 longestMessage = max(longestMessage, reader.message.count)
                 longestContent = max(longestContent, reader.texts.reduce(0) { $0 + $1.count })
@@ -126,7 +142,7 @@ package struct AudiencePreview: Sendable {
                 }
             }
         }
-        recipients = set.count
+        if exclusions != nil { self.excludedMark = excludedMark.text }
         emptyLines = reader.lines.emptyLines
         self.mark = mark.text
         caseTwins.forget()

@@ -40,6 +40,18 @@ package struct AudienceMark: Sendable {
     }
 
     package var text: String { RecipientID(high: high, low: low).text }
+
+    /// The mark of two audiences together that have nobody in common; `nil` where one is no mark.
+    static func joined(_ first: String, _ second: String) -> String? {
+        func halves(_ text: String) -> (high: UInt64, low: UInt64)? {
+            guard text.utf8.count == RecipientID.characterCount, let high = UInt64(text.prefix(16), radix: 16),
+                let low = UInt64(text.suffix(16), radix: 16)
+            else { return nil }
+            return (high, low)
+        }
+        guard let first = halves(first), let second = halves(second) else { return nil }
+        return RecipientID(high: first.high &+ second.high, low: first.low &+ second.low).text
+    }
 }
 
 /// Makes the ids of one campaign's recipients.

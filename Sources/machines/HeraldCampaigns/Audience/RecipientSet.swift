@@ -19,6 +19,8 @@ package struct RecipientSet: Sendable {
         static let reached = Marks(rawValue: 4)
         /// It was said why he was not reached.
         static let told = Marks(rawValue: 8)
+        /// He was seen in the audience, and is left out.
+        package static let excluded = Marks(rawValue: 16)
         /// The place in a table is taken.
         fileprivate static let taken = Marks(rawValue: 128)
     }
@@ -40,6 +42,11 @@ package struct RecipientSet: Sendable {
         return former.subtracting(.taken)
     }
 
+    /// Puts these marks in the place of those that a recipient has, who is in the set from then on.
+    mutating func assign(_ marks: Marks, to id: RecipientID) {
+        if tables[Self.table(id)].insert(Self.key(id), marks, keeping: []).isEmpty { count += 1 }
+    }
+
     /// The marks of a recipient; none when he is not in the set.
     func marks(of id: RecipientID) -> Marks { tables[Self.table(id)].marks(of: Self.key(id)) }
 
@@ -56,7 +63,10 @@ package struct RecipientSet: Sendable {
         private var marks: [UInt8] = []
         private var count = 0
 
-        mutating func insert(_ key: UInt64, _ added: Marks) -> Marks {
+        /// - Parameter kept: of what is known before, what stays.
+        mutating func insert(
+            _ key: UInt64, _ added: Marks, keeping kept: Marks = Marks(rawValue: .max)
+        ) -> Marks {
             if count * 8 >= keys.count * 7 { grow() }
             let place = place(of: key)
             let former = Marks(rawValue: marks[place])
@@ -64,7 +74,7 @@ package struct RecipientSet: Sendable {
                 keys[place] = key
                 count += 1
             }
-            marks[place] = former.union(added).union(.taken).rawValue
+            marks[place] = former.intersection(kept).union(added).union(.taken).rawValue
             return former
         }
 

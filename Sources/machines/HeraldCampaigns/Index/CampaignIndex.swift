@@ -120,7 +120,7 @@ extension CampaignDefinition {
         self.name == name && !pns.isEmpty && Topics.isName(topic)
             && (rate.map(RateText.range.contains) ?? true) && (ramp ?? []).allSatisfy(Ramp.sizeRange.contains)
             && SoundNumber.isMoment(startedAt) && (start?.isSound ?? true)
-            && (audience?.isSound ?? true)
+            && (audience?.isSound ?? true) && (exclusions?.isSound ?? true)
             && (expiresAt.map(SoundNumber.isMoment) ?? true) && SoundNumber.areOffsets(requestOffsets)
             && SoundNumber.areOffsets(resultOffsets)
     }
@@ -134,7 +134,8 @@ extension CampaignDefinition {
 
 extension CampaignProgress {
     fileprivate var isSound: Bool {
-        ([recipients, published, repeats, invalid, strangers ?? 0] + outcomes.values).allSatisfy(SoundNumber.isCount)
+        ([recipients, published, repeats, invalid, strangers ?? 0] + (excluded ?? []) + outcomes.values).allSatisfy(
+            SoundNumber.isCount)
             && (rate.map(RateText.range.contains) ?? true) && (ramp ?? []).allSatisfy(Ramp.sizeRange.contains)
             && (replacements ?? []).allSatisfy {
                 SoundNumber.isMoment($0.at) && SoundNumber.isCount($0.recipients) && SoundNumber.isCount($0.unpublished)

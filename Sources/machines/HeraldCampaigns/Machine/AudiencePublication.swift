@@ -45,12 +45,16 @@ package struct AudiencePublication: PublicationWork {
         package var beginsWith: String?
         package var comparedTo: String?
         package var emptyLines: Int?
+        /// Its people who are left out, for each reason.
+        package var excluded: [Int]
+        package var excludedMark: String?
         /// How it was read; `nil` where its publisher needs not say it.
         package var reading: AudienceReading?
 
         package init(
             recipients: Int, repeats: Int = 0, invalid: Int = 0, emptyLines: Int? = nil, mark: String,
-            beginsWith: String? = nil, comparedTo: String? = nil, reading: AudienceReading? = nil
+            excluded: [Int] = [], excludedMark: String? = nil, beginsWith: String? = nil, comparedTo: String? = nil,
+            reading: AudienceReading? = nil
         ) {
             self.recipients = recipients
             self.repeats = repeats
@@ -59,6 +63,8 @@ package struct AudiencePublication: PublicationWork {
             self.beginsWith = beginsWith
             self.comparedTo = comparedTo
             self.emptyLines = emptyLines
+            self.excluded = excluded
+            self.excludedMark = excludedMark
             self.reading = reading
         }
     }
@@ -238,6 +244,7 @@ package struct AudiencePublication: PublicationWork {
             from: former, to: audience.mark, recipients: audience.recipients, beginsWith: audience.beginsWith,
             published: (published.count, published.inAudience), addsPeople: order.addsPeople)
         guard change != .none else { return }
+        if order.lacksResults { throw CampaignExclusions.cut(name, results: context.topics.results) }
         guard change == .grown || order.replacesAudience else {
             // Whether this audience begins with the former one is known only of the one that it was compared to.
             guard former.audience == audience.comparedTo else { throw CampaignContinuation.outdated(name) }
@@ -333,8 +340,8 @@ package struct AudiencePublication: PublicationWork {
     mutating func take(_ id: RecipientID, user: [UInt8], event: [UInt8]) -> Bool {
         guard let definition else { return true }
         let former = recipients.insert(id, .published)
-        guard former.contains(.seen) else { return false }
-        guard !former.contains(.published) else {
+        guard !former.isDisjoint(with: [.seen, .excluded]) else { return false }
+        guard former.isDisjoint(with: [.published, .excluded]) else {
             passLine()
             return true
         }

@@ -39,7 +39,10 @@ extension PublicationMachine<AudiencePublication> {
     private mutating func learn(_ index: CampaignIndex, _ now: Moment) throws {
         let campaign = try work.order.campaign(in: index)
         // Later on a pause is waited out, and a cancellation is an end like others.
-        if !hasOpened { try work.order.check(against: campaign, at: now.wall) }
+        if !hasOpened {
+            try work.order.check(against: campaign, at: now.wall)
+            try work.order.checkExclusions(against: campaign, at: now.wall)
+        }
         trouble = nil
         if let definition = try work.begin(campaign, isFirst: !hasOpened, now) {
             phase.become(.readingBack)

@@ -52,6 +52,7 @@ extension AudiencePreview {
     package var counts: AudiencePublication.AudienceCounts {
         AudiencePublication.AudienceCounts(
             recipients: recipients, repeats: repeats, invalid: invalid, emptyLines: emptyLines, mark: mark,
-            beginsWith: beginsWith, comparedTo: comparedTo, reading: reading)
+            excluded: excludedFor, excludedMark: excludedMark, beginsWith: beginsWith, comparedTo: comparedTo,
+            reading: reading)
     }
 }

@@ -104,13 +104,22 @@ package struct CampaignContinuation: Sendable {
         return
             (start == definition.start
             ? [] : ["it \(begins)" + (definition.start.map { " instead of \($0.words)" } ?? "")])
-            + order.contentDifferences(from: definition)
+            + order.contentDifferences(from: definition) + Self.exclusionChanges(order, definition)
             + (change == .none
                 ? []
                 : [
                     "its audience is another, of \(CampaignWords.counted(preview.recipients, "recipient")) instead of "
                         + CampaignWords.number(former.recipients)
                 ])
+    }
+
+    private static func exclusionChanges(_ order: CampaignOrder, _ definition: CampaignDefinition) -> [String] {
+        switch (definition.exclusions, order.exclusions) {
+        case (let former, let present) where former == present: []
+        case (let former?, let present?) where former.namesSame(as: present): ["whom it leaves out is found anew"]
+        case (_, let present?): ["it leaves people out: \(present.words)"]
+        case (_, nil): ["it leaves nobody out"]
+        }
     }
 
     /// The recipients that would be notified.
@@ -172,6 +181,7 @@ package struct CampaignContinuation: Sendable {
             guard !order.addsPeople else { throw Self.tooEarly(name, left: formerLeft) }
             return
         }
+        if change != .none, order.lacksResults { throw CampaignExclusions.cut(name, results: "the results topic") }
         guard change == .replaced, !order.replacesAudience else { return }
         throw order.addsPeople ? Self.tooEarly(name, left: formerLeft) : Self.refusal(of: name, replacement)
     }

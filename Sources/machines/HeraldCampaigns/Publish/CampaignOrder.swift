@@ -28,6 +28,10 @@ package struct CampaignOrder: Sendable {
     package var replacesAudience = false
     /// Whether the audience has people who are added to those that the campaign had, and may lack the latter.
     package var addsPeople = false
+    /// Whom it leaves out, as they were found; `nil` when nobody.
+    package var exclusions: CampaignExclusions?
+    /// Whether results were deleted by which the campaign's start had found them: then some may be missing.
+    package var lacksResults = false
     /// What of its notifications reaches the push services; by default only a worker's settings say it.
     package var reach = ContentReach()
     /// The class of its topic; `nil` when workers do not obey users' words.
@@ -56,7 +60,7 @@ package struct CampaignOrder: Sendable {
             content: text.template.content.isEmpty ? nil : text.template.content,
             pns: text.pushServices, topic: topic, rate: rate, ramp: ramp,
             expiresAt: expiresIn.map { (start?.start?.moment ?? now).advanced(by: $0).milliseconds },
-            start: start?.start, audience: stored, startedAt: now.milliseconds, startedBy: name,
+            start: start?.start, audience: stored, exclusions: exclusions, startedAt: now.milliseconds, startedBy: name,
             requestOffsets: requests,
             resultOffsets: results)
     }
@@ -66,6 +70,7 @@ package struct CampaignOrder: Sendable {
         var definition = former
         let content = text.template.content
         (definition.message, definition.content) = (text.template.message, content.isEmpty ? nil : content)
+        definition.exclusions = exclusions
         if let start { definition.start = start.start }
         definition.audience = stored
         let begin = definition.start?.moment ?? now
@@ -121,6 +126,7 @@ package struct CampaignOrder: Sendable {
         if let rate { options["rate"] = "\(rate)/s" }
         if replacesAudience { options["replace-audience"] = "yes" }
         if addsPeople { options["add-people"] = "yes" }
+        if let exclusions { options["exclude"] = exclusions.words }
         if let ramp { options["ramp"] = ramp.map(String.init).joined(separator: ",") }
         if let pauseIfFailures { options["pause-if-failures"] = "\(pauseIfFailures * 100)%" }
         if maxInvalid != Self.standardMaxInvalid { options["max-invalid"] = ShareText.text(maxInvalid) }
@@ -184,6 +190,28 @@ package struct CampaignOrder: Sendable {
                 "there is a campaign \(name) already, and \(differences.joined(separator: ", ")): "
                     + "continue it with what it was started with, or choose another name")
         }
+    }
+
+    /// The results and files by which the campaign has left people out; `nil` when a start finds them anew.
+    package func frozenExclusions(of campaign: CampaignIndex.Campaign?, at now: WallTime) -> CampaignExclusions? {
+        guard let campaign, !campaign.isScheduled(at: now) else { return nil }
+        return campaign.definition?.exclusions
+    }
+
+    /// Makes sure that it leaves out whom the campaign leaves out: that stays as it is, once it has begun.
+    package func checkExclusions(against campaign: CampaignIndex.Campaign?, at now: WallTime) throws {
+        guard let campaign, let definition = campaign.definition, try !mayReplace(campaign, at: now) else { return }
+        guard definition.exclusions != exclusions else { return }
+        let (former, present) = (definition.exclusions, exclusions)
+        if let former, let present, former.namesSame(as: present) {
+            throw ToolFailure(
+                "campaign \(campaign.name) is not continued, because it was started since it was found whom this start leaves "
+                    + "out. Start it again: then it has those that it had at its beginning")
+        }
+        throw ToolFailure(
+            "campaign \(campaign.name) is not continued, because \(former.map { "it leaves people out (\($0.words))" } ?? "it leaves nobody out")"
+                + ", and this start \(present.map { "others (\($0.words))" } ?? "nobody"). Continue it with what it was started with, "
+                + "or choose another name")
     }
 
     /// What a campaign's notifications have differently, in words.

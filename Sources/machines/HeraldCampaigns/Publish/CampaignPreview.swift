@@ -21,10 +21,14 @@ package struct CampaignPreview: Sendable {
     package let isPaused: Bool
     /// What stays as it was at the last start because no option changes it, as options: `--ramp 1,10,100`.
     package let kept: [String]
-    /// When it begins; `nil` for at once. One that is over already is that of a campaign that is late.
+    /// When it begins; `nil` for at once.
+    ///
+    /// One that is over already is that of a campaign that is late.
     package let start: CampaignStart?
     private let now: WallTime
     private let keepsStart: Bool
+    /// What people should know of those who are left out, in sentences.
+    package var exclusionNotes: [String] = []
     /// What a start of a campaign that is known comes to; `nil` for a new one, or before Kafka was asked.
     package var continuation: CampaignContinuation?
 
@@ -82,7 +86,8 @@ package struct CampaignPreview: Sendable {
     /// What looks like a mistake, in sentences.
     package var warnings: [String] {
         order.reach.warnings(order.text.template.content.fields, to: order.text.pushServices)
-            + tooSlow + doubtfulFields + foreignMarks + literalBreak + longMessage + caseTwins
+            + exclusionNotes + idleExclusions + tooSlow + doubtfulFields + foreignMarks + literalBreak + longMessage
+            + caseTwins
     }
 
     /// The parts that do not reach a push service, by its name; `null` when all do, or that is not known.
@@ -91,6 +96,47 @@ package struct CampaignPreview: Sendable {
         guard !omitted.isEmpty else { return .null }
         return .object(
             omitted.map { service, fields in .init(service, .array(fields.fields.map { .string($0.rawValue) })) })
+    }
+
+    /// How many are left out, with the reason, in the order of the reasons.
+    package var excluded: [(reason: CampaignExclusions.Reason, people: Int)] {
+        zip(order.exclusions?.reasons ?? [], audience.excludedFor).map { (reason: $0, people: $1) }
+    }
+
+    /// The lines of the audience, each counted once; `nil` when nobody is to be left out.
+    package var lineSum: String? {
+        guard order.exclusions != nil else { return nil }
+        let parts =
+            [CampaignWords.counted(audience.recipients, "recipient")]
+            + excluded.map { "\(CampaignWords.number($0.people)) \($0.reason.words)" }
+            + [(audience.repeats, "repeat"), (audience.invalid, "invalid line"), (audience.emptyLines, "empty line")]
+            .filter { $0.0 > 0 }.map { CampaignWords.counted($0.0, $0.1) }
+        return
+            "\(CampaignWords.counted(audience.lines + audience.emptyLines, "line")) = \(parts.joined(separator: " + "))"
+    }
+
+    /// Why nobody is left to be notified, where there are people in the audience.
+    package var nobodyRemains: String? {
+        guard audience.recipients == 0, audience.excluded > 0 else { return nil }
+        return
+            "nobody remains: \(audience.excluded == 1 ? "the only person" : "all \(CampaignWords.number(audience.excluded)) people") "
+            + "of the audience \(audience.excluded == 1 ? "is" : "are") left out (\(order.exclusions?.words ?? "")); name another file or "
+            + "campaign to leave out"
+    }
+
+    /// Reasons for which nobody is left out.
+    private var idleExclusions: [String] {
+        excluded.enumerated().filter { $0.element.people == 0 }.map { number, part in
+            let who =
+                switch part.reason {
+                case .file(let name): "is in \(name)"
+                case .campaign(let name): "was delivered by \(name)"
+                case .delivered(let time):
+                    "was delivered a campaign's notification within \(DurationText.format(time.duration))"
+                }
+            return number == 0
+                ? "nobody of the audience \(who)" : "nobody else of the audience \(who)"
+        }
     }
 
     /// Whoever is published later than the events expire is never notified.
@@ -220,12 +266,21 @@ package struct CampaignPreview: Sendable {
                             .init("reason", .string($0.reason)),
                         ])
                     })),
-            .init("samples", samples { $0 }),
+            .init("samples", samples { $0 }), .init("excluded", .integer(audience.excluded)),
             .init("longestMessageBytes", .integer(audience.longestMessage)),
             .init("readAs", .string(audience.reading.text)),
             .init("userColumn", .string(audience.reading.userColumn)),
             .init("toNotify", .integer(toNotify)),
         ]
+        if order.exclusions != nil {
+            members += [
+                .init(
+                    "excludedFor",
+                    .array(
+                        excluded.map { ["reason": .string($0.reason.words), "people": .integer($0.people)] })),
+                .init("lineSum", .text(lineSum)), .init("nobodyRemains", .text(nobodyRemains)),
+            ]
+        }
         if let eventClass = order.eventClass {
             members += [.init("class", .string(eventClass.rawValue)), .init("classMeans", .text(classWords))]
         }

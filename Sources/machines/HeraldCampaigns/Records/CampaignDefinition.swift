@@ -24,6 +24,8 @@ package struct CampaignDefinition: Codable, Equatable, Sendable {
     /// Where its audience is kept for any process that publishes it; absent where its publisher alone has it, and in what older
     /// versions wrote.
     package var audience: StoredAudience?
+    /// Whom it leaves out; absent when nobody.
+    package var exclusions: CampaignExclusions?
     /// When it was started first, epoch milliseconds.
     package var startedAt: Int64
     /// Who started it: a user and a machine.

@@ -22,6 +22,10 @@ package struct CampaignProgress: Codable, Equatable, Sendable {
     package var repeats: Int
     /// Lines of the audience that are no recipients.
     package var invalid: Int
+    /// People of it who are left out, for each of the definition's reasons in their order; absent without any.
+    package var excluded: [Int]?
+    /// By what these people are told from others; absent without any.
+    package var excludedMark: String?
     /// Lines of it without anything; absent in what older versions wrote.
     package var emptyLines: Int?
     /// Recipients a second at most, of its last publisher; absent for no bound, and in what older versions wrote.
@@ -51,6 +55,18 @@ package struct CampaignProgress: Codable, Equatable, Sendable {
 
     /// All who were, or are to be, notified: recipients of that audience, and those that were published before it.
     package var everybody: Int { max(recipients + (strangers ?? 0), published) }
+
+    /// All people of it who are left out.
+    package var excludedPeople: Int { (excluded ?? []).reduce(0, +) }
+
+    /// It as if nobody were left out: what its audience's file is told by.
+    var withExcluded: Self {
+        guard let audience, let excludedMark else { return self }
+        var whole = self
+        whole.audience = AudienceMark.joined(audience, excludedMark)
+        whole.recipients += excludedPeople
+        return whole
+    }
 
     /// What stands between the cells of lists about it, as in its audience; a comma where that is not known.
     package var cellDelimiter: String { delimiter.flatMap { AudienceDelimiter($0) }?.character ?? "," }

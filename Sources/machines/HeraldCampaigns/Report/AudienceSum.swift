@@ -4,6 +4,8 @@ package struct AudienceSum: Sendable, Equatable {
     package internal(set) var reached = 0
     /// People who were not, each at his first line.
     package internal(set) var unreached = 0
+    /// People who were left out, each at the first line.
+    package internal(set) var excluded = 0
     package internal(set) var repeats = 0
     package internal(set) var invalid = 0
     /// Of these, those in the list.
@@ -21,9 +23,10 @@ package struct AudienceSum: Sendable, Equatable {
     package func sentence(_ file: String) -> String {
         func number(_ count: Int) -> String { CampaignWords.number(count) }
         func were(_ count: Int) -> String { count == 1 ? "was" : "were" }
-        let lines = reached + unreached + repeats + invalid + emptyLines
+        let lines = reached + unreached + excluded + repeats + invalid + emptyLines
         let rest = [
-            ("repeats a person", "repeat a person", repeats), ("is invalid", "are invalid", invalid),
+            ("was left out", "were left out", excluded), ("repeats a person", "repeat a person", repeats),
+            ("is invalid", "are invalid", invalid),
             ("is empty", "are empty", emptyLines),
         ]
         .filter { $0.2 > 0 }.map { "\(number($0.2)) \($0.2 == 1 ? $0.0 : $0.1)" }

@@ -302,6 +302,9 @@ package struct ReportPage: Sendable {
             for former in progress.replacements ?? [] {
                 facts.append(("Audience", HTMLText.escaped(OutcomePicture.times(CampaignWords.sentence(former)))))
             }
+            if let words = CampaignWords.excluded(status.campaign) {
+                facts.append(("Not notified", HTMLText.escaped(words)))
+            }
             facts.append(
                 (
                     "Left out",

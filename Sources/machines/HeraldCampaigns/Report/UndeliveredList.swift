@@ -71,10 +71,14 @@ package struct UndeliveredList {
     }
 
     /// Writes the audience's lines, after all results and published users.
-    package mutating func finish() throws {
+    ///
+    /// - Parameter why: why somebody was never published; who was left out has no notification.
+    package mutating func finish(unpublished why: UnreachedList.Unpublished) throws {
         guard var audience else { return }
         try write(try audience.heading())
-        while let (line, unpublished) = try audience.nextKept(else: { told.entries($0, "never published") }) {
+        while let (line, unpublished) = try audience.nextKept(else: {
+            why == .excluded ? [] : told.entries($0, why.rawValue)
+        }) {
             count += unpublished
             try write(line)
         }

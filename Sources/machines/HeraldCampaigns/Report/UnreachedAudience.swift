@@ -45,7 +45,7 @@ package struct UnreachedAudience {
     ///
     /// - Parameter list: one that was told all that Kafka knows.
     package func check(among list: inout UnreachedList) throws {
-        guard let progress else { return }
+        guard let progress = progress?.withExcluded else { return }
         let knownCount = list.peopleCount
         let reader = try RecipientReader(audience, campaign, expiresAt: expiresAt)
         var (mark, recipients, known) = (AudienceMark(), 0, 0)
@@ -67,6 +67,10 @@ package struct UnreachedAudience {
         let change = AudienceChange(
             from: progress, to: mark.text, recipients: recipients, beginsWith: beginsWith,
             published: (knownCount, known))
+        if progress.excludedPeople > 0 {
+            let isSure = progress.isComplete && recipients - known == progress.excludedPeople
+            list.unpublished = isSure ? .excluded : .notYetOrExcluded
+        }
         guard change == .replaced, known < recipients else { return }
         if let proof = reader.evidence.proof { throw try UnreadableAudience(proof, audience.file) }
         throw ForeignAudience(
@@ -134,7 +138,11 @@ package struct UnreachedAudience {
                     counts.reached += 1
                     continue
                 }
-                counts.unreached += 1
+                if entries[0].why[0] == UnreachedList.Unpublished.excluded.rawValue {
+                    counts.excluded += 1
+                } else {
+                    counts.unreached += 1
+                }
                 return try lines(entries)
             }
         }

@@ -66,6 +66,8 @@ package struct UnreachedList: Sendable {
     package private(set) var count = 0
     /// Of these, those without a result: a campaign that is not over may still notify them.
     package private(set) var unsettled = 0
+    /// Why people of the audience were never published, as far as the check of its file has found it.
+    package internal(set) var unpublished = Unpublished.notYet
 
     /// How many people there are of each cause, most first.
     package var sortedCauses: [(cause: Cause, count: Int)] {
@@ -93,11 +95,20 @@ package struct UnreachedList: Sendable {
         return counted(Entry(user, "no outcome yet", pushServices))
     }
 
+    /// Why somebody of the audience was never published.
+    package enum Unpublished: String, Sendable {
+        case notYet = "never published"
+        /// The campaign leaves them out.
+        case excluded
+        /// Which of both is known only of a campaign that is fully published.
+        case notYetOrExcluded = "never published or excluded"
+    }
+
     /// The entry for a user in the audience.
     package mutating func entry(recipient user: String) -> Entry? {
         guard isNews(user, .told) else { return nil }
-        unsettled += 1
-        return counted(Entry(user, "never published", pushServices))
+        if unpublished != .excluded { unsettled += 1 }
+        return counted(Entry(user, unpublished.rawValue, pushServices))
     }
 
     /// The cells for a line of the audience that is no recipient; `nil` for one of a person of whom Kafka knows.

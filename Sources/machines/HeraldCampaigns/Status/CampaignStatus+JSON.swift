@@ -26,6 +26,9 @@ extension CampaignStatus {
             members += [
                 .init("recipients", .integer(progress.recipients)), .init("published", .integer(publishedRecipients)),
                 .init("repeats", .integer(progress.repeats)), .init("invalid", .integer(progress.invalid)),
+                .init("excluded", progress.excluded.map { _ in .integer(progress.excludedPeople) } ?? .null),
+                .init("excludedFor", excludedFor ?? .null),
+                .init("excludedWords", .text(CampaignWords.excluded(campaign))),
                 .init("publishedAll", .bool(progress.isComplete)),
                 .init("formerRecipients", progress.strangers.map { .integer($0) } ?? .null),
                 .init("replacedAudiences", Self.changes(progress.replacements) { $0.added == nil }),
@@ -91,6 +94,15 @@ extension CampaignStatus {
                     ]))
         }
         return .present(members)
+    }
+
+    /// Whom it leaves out; `nil` when nobody.
+    private var excludedFor: JSONValue? {
+        guard let exclusions = campaign.definition?.exclusions, let people = campaign.progress?.excluded else {
+            return nil
+        }
+        return .array(
+            zip(exclusions.reasons, people).map { ["reason": .string($0.words), "people": .integer($1)] })
     }
 
     /// What became of it on each push service; `nil` when that is not known, or nothing is published.

@@ -227,6 +227,19 @@ package enum CampaignWords {
         return parts.isEmpty ? nil : parts.joined(separator: ", ")
     }
 
+    /// How many people of its audience it leaves out, such as `1 900 people left out: 1 200 excluded by last-week.csv, 700 delivered by
+    /// spring`; `nil` when it leaves nobody out.
+    package static func excluded(_ campaign: CampaignIndex.Campaign) -> String? {
+        guard let exclusions = campaign.definition?.exclusions, let progress = campaign.progress else { return nil }
+        let parts = zip(exclusions.reasons, progress.excluded ?? []).filter { $1 > 0 }.map { reason, people in
+            "\(number(people)) \(SafeText.escaped(reason.words))"
+        }
+        let all = "\(number(progress.excludedPeople)) \(progress.excludedPeople == 1 ? "person" : "people")"
+        return parts.isEmpty
+            ? "nobody left out, though it was to be: \(SafeText.escaped(exclusions.words))"
+            : "\(all) left out: \(parts.joined(separator: ", "))"
+    }
+
     /// What became of a campaign's audience, such as `another audience since … by ann: 350 of 400 were not published by then`.
     package static func sentence(_ change: AudienceReplacement) -> String {
         let origin = "\(WallTime(milliseconds: change.at).text) by \(SafeText.escaped(change.by))"

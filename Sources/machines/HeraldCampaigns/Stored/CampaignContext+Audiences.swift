@@ -49,7 +49,7 @@ extension CampaignContext {
                 guard audience.isUnchanged else { throw AudiencePreview.changed }
                 return stored
             case .recipient:
-                guard !recipients.insert(reader.id, .told).contains(.told) else { continue }
+                guard recipients.insert(reader.id, .told).isDisjoint(with: [.told, .excluded]) else { continue }
                 let start = lines.count
                 reader.appendLine(to: &lines)
                 guard lines.count - start < AudienceReader.recordLimit else {

@@ -70,7 +70,7 @@ package struct StoredPublication: Sendable {
             text: CampaignText(
                 name: definition.name, template: try definition.template, pushServices: definition.pns,
                 maximumEventBytes: maximumEventBytes, users: users), topic: definition.topic)
-        order.stored = stored
+        (order.stored, order.exclusions) = (stored, definition.exclusions)
         return order
     }
 
@@ -85,10 +85,12 @@ package struct StoredPublication: Sendable {
 }
 
 extension AudiencePublication.AudienceCounts {
-    /// It with what was said of the file that it was made of: a stored audience has neither repeats nor invalid lines.
+    /// It with what was said of the file that it was made of: a stored audience has neither repeats nor invalid lines, nor
+    /// anybody who is left out.
     func keeping(_ progress: CampaignProgress) -> Self {
         var counts = self
         (counts.repeats, counts.invalid, counts.emptyLines) = (progress.repeats, progress.invalid, progress.emptyLines)
+        (counts.excluded, counts.excludedMark) = (progress.excluded ?? [], progress.excludedMark)
         counts.comparedTo = progress.audience
         counts.reading = AudienceReading(
             format: progress.delimiter == nil ? .jsonl : .csv,

@@ -58,6 +58,7 @@ struct CampaignPage {
         if let wait = status.wait { lines += wrapped(CampaignWords.sentence(wait)) }
         lines += status.rampWait.map(CampaignWords.lines)?.flatMap(wrapped) ?? []
         if let feedback { lines += feedbackLines(CampaignWords.sentence(feedback, taken: status.count.delivered)) }
+        if let excluded = CampaignWords.excluded(campaign) { lines += wrapped(excluded) }
         lines += publisherLines.flatMap(wrapped)
         if status.count.failed > 0 {
             let file = configuration.map { " --config \(Selection.quoted($0))" } ?? ""

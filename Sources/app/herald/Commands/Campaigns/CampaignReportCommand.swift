@@ -192,10 +192,11 @@ private struct CampaignReportRun {
     /// - Parameter isChecked: whether the file was found to be the campaign's audience.
     func writeUndelivered(to path: String, _ audience: Audience?, isChecked: Bool) throws {
         let lines = try lines(of: audience)
-        if let lines, !isChecked {
-            var list = UnreachedList(report.people, pushServices: definition.pns)
-            try readUnreached(&list) { _ in }
-            try lines.check(among: &list)
+        var known = UnreachedList(report.people, pushServices: definition.pns)
+        // Only a check tells who was left out.
+        if let lines, !isChecked || definition.exclusions != nil {
+            try readUnreached(&known) { _ in }
+            try lines.check(among: &known)
         }
         var count = 0
         try write(to: path) { stream in
@@ -206,7 +207,7 @@ private struct CampaignReportRun {
             }
             _ = try scan("looked at") { try list.add($0) }
             try readPublished { try list.add(published: $0) }
-            try list.finish()
+            try list.finish(unpublished: known.unpublished)
             try output.finish()
             count = list.count
         }

@@ -48,6 +48,14 @@ enum CampaignStartCommand: HeraldCommand {
         "max-invalid", .percentage,
         "Start nothing if a larger share of the audience's lines is invalid, of 20 lines or more; 1% if not given. 0% "
             + "allows none.")
+    static let exclude = CommandOption.repeated(
+        "exclude", .file("FILE"), "Leave the users of this file out, which is read as an audience is; once for each.")
+    static let excludeCampaign = CommandOption.repeated(
+        "exclude-campaign", CampaignOptions.nameType,
+        "Leave out who was delivered a notification of this campaign, on any push service; once for each.")
+    static let excludeDelivered = CommandOption.optional(
+        "exclude-delivered", .duration(),
+        "Leave out who was delivered any campaign's notification within this time before the start, such as 7d.")
     static let replaceAudience = CommandOption.flag(
         "replace-audience", "Let another audience take the place of the one that the campaign had.")
     static let addPeople = CommandOption.flag(
@@ -70,6 +78,9 @@ enum CampaignStartCommand: HeraldCommand {
             + "is refused without --replace-audience, and the status says so for ever. "
             + "Rate, ramp and --pause-if-failures of the last start stay, and are named, unless others are given. It publishes at most 10000 "
             + "notifications ahead of their outcomes, so that pause and cancel take effect at once.\n\n"
+            + "Whom --exclude, --exclude-campaign and --exclude-delivered leave out is found before the preview, which counts them by "
+            + "reason, and stays as it is: what is delivered later changes nothing, and the same command continues with the same "
+            + "people. Name the same ones each time; others are refused.\n\n"
             + "With --at it waits: nobody is published before that moment, and the campaign is scheduled until then, as its status "
             + "says. It can be paused and cancelled, and another start with other texts, another audience or moment replaces it, as "
             + "its preview says. A publisher that ends before has to be started again, in time or late: then it begins at once. With --detach the "
@@ -83,7 +94,8 @@ enum CampaignStartCommand: HeraldCommand {
         options: [name, audience] + AudienceOptions.all + [
             message, messageFile,
         ] + ContentOptions.all + [
-            pushServices, topic, at, zone, detach, rate, ramp, pauseShare, expiresIn, invalidFile, maxInvalid,
+            pushServices, topic, exclude, excludeCampaign, excludeDelivered, at, zone, detach, rate, ramp, pauseShare,
+            expiresIn, invalidFile, maxInvalid,
             replaceAudience, addPeople, dryRun, Confirmation.option, OutputFormat.option,
         ],
         examples: [
@@ -106,6 +118,10 @@ enum CampaignStartCommand: HeraldCommand {
                 "herald campaign start --name spring --audience users.csv --message-file hi.txt --pns apns,gcm --at 2026-12-24T09:00 "
                     + "--zone Europe/Berlin --detach",
                 "The same, from Kafka: this machine need not stay on."),
+            .init(
+                "herald campaign start --name summer --audience users.csv --message-file hi.txt --pns apns,gcm --exclude staff.csv "
+                    + "--exclude-campaign spring --exclude-delivered 7d",
+                "Without the staff, those whom spring has reached, and whoever got something this week."),
         ])
     static let usedSettings: UsedSettings =
         .cluster + .workers + .topics("requests", "results", "campaigns", "audiences", "audit", "classes") + .events

@@ -20,7 +20,10 @@ struct CampaignStartOutput {
                 + ", " + CampaignWords.counted(audience.invalid, "invalid line")
         ]
         lines.append("  read as \(SafeText.escaped(audience.reading.text))")
-        if audience.emptyLines > 0 { lines.append("  \(CampaignWords.counted(audience.emptyLines, "empty line"))") }
+        if let sum = preview.lineSum { lines.append("  \(SafeText.escaped(sum))") }
+        if audience.emptyLines > 0, preview.lineSum == nil {
+            lines.append("  \(CampaignWords.counted(audience.emptyLines, "empty line"))")
+        }
         for line in audience.invalidLines { lines.append("  \(line.place): \(SafeText.escaped(line.reason))") }
         if audience.invalid > 0 {
             let more = audience.invalid - audience.invalidLines.count

@@ -21,6 +21,8 @@ struct CampaignStartRun {
     private let invalidFile: String
     private let order: CampaignOrder
     private let isDryRun: Bool
+    /// Whether results say who is left out: then a dry run reads them, too.
+    private let readsResults: Bool
 
     /// Refuses what is missing or does not go together.
     init(_ invocation: Invocation) throws {
@@ -36,12 +38,11 @@ struct CampaignStartRun {
         audiencePath = audience
         invalidFile = parsed[Command.invalidFile] ?? "\(name).invalid.csv"
         isDryRun = parsed[Command.dryRun]
-        settings = try invocation.settings(requiring: isDryRun ? [] : [.kafka])
-        let topics = settings.topicNames.requests
-        let topic = parsed[Command.topic] ?? (topics.count > 1 ? topics[1] : topics.first ?? "")
-        guard topics.contains(topic) else {
-            throw parsed.mistake("--topic: \(SafeText.quoted(topic)) is not in topics.requests, so no worker reads it")
-        }
+        readsResults = !parsed[Command.excludeCampaign].isEmpty || parsed[Command.excludeDelivered] != nil
+        if parsed[Command.excludeDelivered] == .zero { throw parsed.mistake("--exclude-delivered has to be above 0") }
+        guard !parsed[Command.exclude].contains("-") else { throw parsed.mistake("--exclude takes no standard input") }
+        settings = try invocation.settings(requiring: isDryRun && !readsResults ? [] : [.kafka])
+        let topic = try Self.topic(parsed, settings)
         var order = CampaignOrder(
             text: CampaignText(
                 name: name, template: template,
@@ -80,7 +81,18 @@ struct CampaignStartRun {
         }
     }
 
-    private static func template(_ parsed: ParsedCommand) throws -> ContentTemplate {
+    /// The request topic that the options name, or the second of the settings.
+    static func topic(_ parsed: ParsedCommand, _ settings: Settings) throws -> String {
+        let topics = settings.topicNames.requests
+        let topic = parsed[Command.topic] ?? (topics.count > 1 ? topics[1] : topics.first ?? "")
+        guard topics.contains(topic) else {
+            throw parsed.mistake("--topic: \(SafeText.quoted(topic)) is not in topics.requests, so no worker reads it")
+        }
+        return topic
+    }
+
+    /// What the options say that recipients get.
+    static func template(_ parsed: ParsedCommand) throws -> ContentTemplate {
         let text: String
         switch (parsed[Command.message], parsed[Command.messageFile]) {
         case (let message?, nil): text = message
@@ -122,30 +134,40 @@ struct CampaignStartRun {
             throw CommandFailure(
                 "needs a confirmation, and standard input is the audience; add --yes", status: .needsConfirmation)
         }
-        let cluster = isDryRun ? nil : try findCampaign()
-        let order = cluster?.order ?? order
+        let cluster = isDryRun && !readsResults ? nil : try findCampaign()
+        var order = cluster?.order ?? order
         try order.checkMoment(cluster?.campaign, at: SystemClock.wall())
         try order.checkDetached(cluster?.campaign, at: SystemClock.wall())
         let audience = try openAudience(of: cluster?.campaign)
         let stop = try StopRequest.listen()
+        let exclusions = try findExclusions(audience, cluster, stop)
+        (order.exclusions, order.lacksResults) = (exclusions?.record, exclusions?.lacksResults ?? false)
+        try order.checkExclusions(against: cluster?.campaign, at: SystemClock.wall())
         var recipients = RecipientSet()
         let preview = try look(
-            through: audience, after: cluster?.campaign?.progress, marking: &recipients, stop)
+            through: audience, after: cluster?.campaign?.progress, leavingOut: exclusions?.forPreview,
+            marking: &recipients, stop)
         var found = CampaignPreview(order, preview, of: cluster?.campaign, at: SystemClock.wall())
+        found.exclusionNotes = exclusions?.notes ?? []
         if let cluster, let campaign = cluster.campaign {
-            found.continuation = try continuation(of: campaign, in: cluster, preview, marking: &recipients, stop)
+            found.continuation = try continuation(
+                of: campaign, in: cluster, preview, marking: &recipients, for: order, stop)
         }
         let output = CampaignStartOutput(
             format: invocation.format, preview: found, invalidFile: invalidFile)
-        guard let cluster else {
+        guard let cluster, !isDryRun else {
             try output.writePreview(console)
             if let refusal = found.refusal { throw CommandFailure(SafeText.escaped(refusal)) }
-            guard preview.recipients > 0 else { throw CommandFailure(Self.nobody) }
+            guard preview.recipients > 0 else {
+                throw CommandFailure(SafeText.escaped(found.nobodyRemains ?? Self.nobody))
+            }
             return .done
         }
         if !console.isQuiet { for line in output.previewLines { console.complain(line) } }
         if let refusal = found.refusal { throw CommandFailure("nothing was published: " + SafeText.escaped(refusal)) }
-        guard preview.recipients > 0 else { throw CommandFailure("\(Self.nobody); nothing was published") }
+        guard preview.recipients > 0 else {
+            throw CommandFailure("\(SafeText.escaped(found.nobodyRemains ?? Self.nobody)); nothing was published")
+        }
         try found.continuation?.check(order)
         if let trouble = settings.workerTrouble(for: order.text.pushServices) {
             console.complain(SafeText.escaped(trouble))
@@ -194,6 +216,7 @@ struct CampaignStartRun {
         var layout: CampaignContext.Layout
         var lookAtTopics: () throws -> CampaignContext.Layout
         var campaign: CampaignIndex.Campaign?
+        var index: CampaignIndex
         /// With what it may replace.
         var order: CampaignOrder
     }
@@ -215,17 +238,18 @@ struct CampaignStartRun {
         order.replaces = campaign?.definition
         try order.check(against: campaign, at: SystemClock.wall())
         return Cluster(
-            context: context, layout: layout, lookAtTopics: lookAtTopics, campaign: campaign, order: order)
+            context: context, layout: layout, lookAtTopics: lookAtTopics, campaign: campaign,
+            index: reader.index, order: order)
     }
 
     /// The recipients left of a campaign that was started before, and its present publisher.
     private func continuation(
         of campaign: CampaignIndex.Campaign, in cluster: Cluster, _ preview: AudiencePreview,
-        marking recipients: inout RecipientSet, _ stop: StopRequest
+        marking recipients: inout RecipientSet, for order: CampaignOrder, _ stop: StopRequest
     ) throws -> CampaignContinuation? {
         try stop.reading(console, interruption: Self.interruption) { bar in
             try cluster.context.continuation(
-                of: campaign, cluster.layout, preview, marking: &recipients, for: cluster.order,
+                of: campaign, cluster.layout, preview, marking: &recipients, for: order,
                 onProgress: { bar.show($0, of: $1, "reading what is published") })
         }
     }
@@ -256,15 +280,50 @@ struct CampaignStartRun {
         return audience
     }
 
+    /// Finds who is left out; `nil` when nobody is to be.
+    private func findExclusions(
+        _ audience: Audience, _ cluster: Cluster?, _ stop: StopRequest
+    ) throws -> FoundExclusions? {
+        let parsed = invocation.parsed
+        let form = AudienceOptions.form(parsed)
+        let files = try parsed[Command.exclude].map { path in
+            guard !audience.isSameFile(as: path) else {
+                throw parsed.mistake("--exclude \(SafeText.quoted(path)) is the audience itself: nobody would remain")
+            }
+            return try ExclusionFile(
+                SpooledFile(path: path, copyingInto: invocation.temporaryDirectory), name: path, form: form,
+                copyingInto: invocation.temporaryDirectory)
+        }
+        let (name, now) = (order.text.name, SystemClock.wall())
+        let wish = try ExclusionWish(
+            files: files, campaigns: parsed[Command.excludeCampaign],
+            deliveredWithin: parsed[Command.excludeDelivered].map { Milliseconds($0) }, of: name)
+        guard !wish.isEmpty else { return nil }
+        let found = try stop.reading(console, interruption: Self.interruption) { bar -> FoundExclusions? in
+            let read = try wish.readFiles(of: name, users: order.text.users) {
+                bar.show(Int64($0), of: Int64($1), "reading who is left out")
+            }
+            guard var found = read, let cluster else { return read }
+            let isWhole = try cluster.context.findDelivered(
+                wish, of: name, in: cluster.index, cluster.layout,
+                frozen: order.frozenExclusions(of: cluster.campaign, at: now), at: now, adding: &found,
+                onProgress: { bar.show($0, of: $1, "reading who was delivered") })
+            return isWhole ? found : nil
+        }
+        guard let found else { throw CommandFailure(Self.interruption, status: .partlyDone) }
+        return found
+    }
+
     private func look(
-        through audience: Audience, after former: CampaignProgress?, marking recipients: inout RecipientSet,
+        through audience: Audience, after former: CampaignProgress?,
+        leavingOut exclusions: (people: ExcludedPeople, reasons: Int)?, marking recipients: inout RecipientSet,
         _ stop: StopRequest
     ) throws -> AudiencePreview {
         let expiresAt = order.expiresIn.map { SystemClock.wall().advanced(by: $0) }
         let preview = try stop.reading(console, interruption: Self.interruption) { bar in
             try AudiencePreview(
                 audience, order.text, expiresAt: expiresAt?.milliseconds, marking: &recipients,
-                into: InvalidLines(path: invalidFile), after: former,
+                into: InvalidLines(path: invalidFile), after: former, leavingOut: exclusions,
                 onProgress: {
                     bar.show(Int64($0), of: Int64(audience.byteCount), "looking through the audience")
                 })

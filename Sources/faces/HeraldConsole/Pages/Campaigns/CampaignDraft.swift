@@ -24,6 +24,8 @@ struct CampaignDraft: Sendable {
     var order: CampaignOrder
     let form: StartForm
     let file: String
+    /// Whom it is to leave out; `nil` when nobody is.
+    var wish: ExclusionWish?
     var passed = 0
     var total = 0
     var outcome: Outcome?
@@ -88,15 +90,31 @@ struct CampaignDraft: Sendable {
     static func preview(
         _ asked: CampaignDraft, _ audience: Audience, of campaign: CampaignIndex.Campaign?,
         _ work: AskedTasks<CampaignDraft>.Work,
-        standing: (AudiencePreview, inout RecipientSet) throws -> CampaignContinuation? = { _, _ in nil }
+        excluding: (CampaignDraft, (Int, Int) -> Bool) throws -> FoundExclusions? = { _, _ in nil },
+        standing: (CampaignOrder, AudiencePreview, inout RecipientSet) throws -> CampaignContinuation? = { _, _, _ in
+            nil
+        }
     ) throws {
         var draft = asked
         draft.total = audience.byteCount
         work.publish(draft)
         let invalid = InvalidLines(keeping: keptInvalidLines)
+        var exclusions: FoundExclusions?
+        if asked.wish != nil {
+            exclusions = try excluding(asked) { passed, total in
+                (draft.passed, draft.total) = (passed, total)
+                work.publish(draft)
+                return work.isWanted
+            }
+            guard let found = exclusions else { return }
+            (draft.order.exclusions, draft.order.lacksResults) = (found.record, found.lacksResults)
+            (draft.passed, draft.total) = (0, audience.byteCount)
+        }
+        try draft.order.checkExclusions(against: campaign, at: SystemClock.wall())
         var recipients = RecipientSet()
         let preview = try look(
-            through: audience, asked.order, after: campaign?.progress, marking: &recipients, into: invalid
+            through: audience, draft.order, after: campaign?.progress, leavingOut: exclusions, marking: &recipients,
+            into: invalid
         ) { passed in
             draft.passed = passed
             work.publish(draft)
@@ -104,9 +122,10 @@ struct CampaignDraft: Sendable {
         }
         guard let preview else { return }
         draft.passed = audience.byteCount
-        var found = CampaignPreview(asked.order, preview, of: campaign, at: SystemClock.wall())
-        found.continuation = try standing(preview, &recipients)
-        try found.continuation?.check(asked.order)
+        var found = CampaignPreview(draft.order, preview, of: campaign, at: SystemClock.wall())
+        found.exclusionNotes = exclusions?.notes ?? []
+        found.continuation = try standing(draft.order, preview, &recipients)
+        try found.continuation?.check(draft.order)
         draft.outcome = Outcome(preview: found, audience: audience, invalidLines: invalid.kept)
         work.publish(draft)
     }
@@ -115,25 +134,33 @@ struct CampaignDraft: Sendable {
     ///
     /// Ten million take 130 MB, so a preview that waits for a confirmation does not keep them.
     ///
+    /// - Parameter exclusions: who is left out of them.
     /// - Returns: `nil` when it was ended.
+    /// - Throws: when they are others by now.
     static func recipients(
-        of outcome: Outcome, _ order: CampaignOrder, isStopping: () -> Bool
+        of outcome: Outcome, _ order: CampaignOrder, leavingOut exclusions: FoundExclusions? = nil,
+        isStopping: () -> Bool
     ) throws -> RecipientSet? {
         var recipients = RecipientSet()
         let invalid = InvalidLines(keeping: 0)
         let preview = try look(
-            through: outcome.audience, order, after: nil, marking: &recipients, into: invalid
+            through: outcome.audience, order, after: nil, leavingOut: exclusions, marking: &recipients, into: invalid
         ) { _ in !isStopping() }
-        return preview == nil ? nil : recipients
+        guard let preview else { return nil }
+        guard preview.mark == outcome.preview.audience.mark else {
+            throw ToolFailure("who is left out is not the same any more; preview it again")
+        }
+        return recipients
     }
 
     private static func look(
         through audience: Audience, _ order: CampaignOrder, after former: CampaignProgress?,
-        marking recipients: inout RecipientSet, into invalid: InvalidLines, onProgress: (Int) -> Bool
+        leavingOut exclusions: FoundExclusions?, marking recipients: inout RecipientSet, into invalid: InvalidLines,
+        onProgress: (Int) -> Bool
     ) throws -> AudiencePreview? {
         let expiresAt = order.expiresIn.map { SystemClock.wall().advanced(by: $0) }
         return try AudiencePreview(
             audience, order.text, expiresAt: expiresAt?.milliseconds, marking: &recipients, into: invalid,
-            after: former, mostRecipients: mostRecipients, onProgress: onProgress)
+            after: former, leavingOut: exclusions?.forPreview, mostRecipients: mostRecipients, onProgress: onProgress)
     }
 }

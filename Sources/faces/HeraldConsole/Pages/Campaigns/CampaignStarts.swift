@@ -22,6 +22,12 @@ final class CampaignStarts: Sendable {
         var resumes: Bool?
     }
 
+    private struct Trial: Decodable {
+        /// `me,anna`.
+        var users: String
+        var hash: String?
+    }
+
     /// The field of the form that is marked when the file is refused.
     private static let fileField = "audience"
 
@@ -30,6 +36,7 @@ final class CampaignStarts: Sendable {
     private let jobs: Jobs
     private let uploads: UploadStore
     private let drafts: AskedTasks<CampaignDraft>
+    private let trials: AskedTasks<CampaignTrial>
 
     init(_ service: CampaignService, _ rules: CampaignStartRules, jobs: Jobs) throws {
         self.service = service
@@ -41,15 +48,19 @@ final class CampaignStarts: Sendable {
         drafts = try AskedTasks(
             name: "preview", most: 2, patience: .seconds(30), keeping: .seconds(3_600),
             busy: "two audiences are looked through already; try again in a moment")
+        trials = try AskedTasks(
+            name: "test", most: 2, keeping: .seconds(600), busy: "two tests are sent already; try again in a moment")
     }
 
     func sweep() {
         uploads.sweep()
         drafts.sweep()
+        trials.sweep()
     }
 
     func stop() {
         drafts.stop()
+        trials.stop()
         uploads.clear()
     }
 
@@ -61,7 +72,7 @@ final class CampaignStarts: Sendable {
                 uploads.discard(request.parameters[0], owner: request.viewer.name)
                 return .json([:])
             },
-            .get("/api/drafts") { [self] _ in choices },
+            .get("/api/drafts") { [self] in try choices(of: $0.text("campaign")) },
             .operate("/api/drafts") { [self] in try preview($0) },
             .get("/api/drafts/*") { [self] in try standing($0) },
             .operate("/api/drafts/*/discard") { [self] in
@@ -71,6 +82,8 @@ final class CampaignStarts: Sendable {
             },
             .operate("/api/drafts/*/messages") { [self] in try messages($0) },
             .get("/api/drafts/*/invalid") { [self] in try invalidLines($0) },
+            .change("/api/drafts/*/test") { [self] in try test($0) },
+            .get("/api/drafts/*/test") { [self] in try testStanding($0) },
             .change("/api/drafts/*/start") { [self] in try start($0) },
         ]
     }
@@ -102,12 +115,25 @@ final class CampaignStarts: Sendable {
 
     // MARK: The preview
 
-    private var choices: ConsoleAnswer {
+    /// What a form offers, and whom the campaign leaves out that is to go on.
+    private func choices(of name: String?) throws -> ConsoleAnswer {
         let requests = service.context.topics.requests
-        return .json([
-            "topics": .words(requests), "topic": .text(requests.count > 1 ? requests[1] : requests.first),
-            "pushServices": .words(rules.pushServices.names), "uploadLimit": .integer(rules.uploadLimit),
-        ])
+        let index = try service.index(try service.layout())
+        let campaigns = index.names.filter { $0 != name }.compactMap { index.campaign($0)?.definition }
+            .sorted { ($1.startedAt, $0.name) < ($0.startedAt, $1.name) }.map(\.name)
+        let exclusions = name.flatMap { index.campaign($0)?.definition?.exclusions }
+        return .json(
+            JSONValue.present([
+                .init("topics", .words(requests)),
+                .init("topic", .text(requests.count > 1 ? requests[1] : requests.first)),
+                .init("pushServices", .words(rules.pushServices.names)),
+                .init("uploadLimit", .integer(rules.uploadLimit)), .init("campaigns", .words(campaigns)),
+                .init("excludedFiles", .words((exclusions?.files ?? []).map(\.name))),
+                .init("excludedCampaigns", .words(exclusions?.campaigns ?? [])),
+                .init(
+                    "excludedDelivered",
+                    .text(exclusions?.deliveredWithin.map { DurationText.format(.milliseconds($0)) })),
+            ]))
     }
 
     private func preview(_ request: ConsoleRequest) throws -> ConsoleAnswer {
@@ -133,18 +159,25 @@ final class CampaignStarts: Sendable {
         } catch let failure as ToolFailure where failure.kind != .unreachable {
             throw FormMistake(Self.fileField, failure.description)
         }
-        let draft = CampaignDraft(
+        var draft = CampaignDraft(
             owner: owner, upload: form.upload, hash: asked.hash, order: order, form: form, file: upload.name)
+        draft.wish = try form.exclusions(of: audienceForm, in: rules.directory) { try uploads.file($0, owner: owner) }
         let key = AccessToken.random()
-        try drafts.begin(key, showing: draft) { [self] work in
+        try drafts.begin(key, showing: draft) { [self, draft] work in
             try refusing(form.upload, owner) {
-                try CampaignDraft.preview(draft, audience, of: campaign, work) { preview, recipients in
-                    try campaign.flatMap {
-                        try service.context.continuation(
-                            of: $0, layout, preview, marking: &recipients, for: draft.order
-                        ) { _, _ in work.isWanted }
-                    }
-                }
+                try CampaignDraft.preview(
+                    draft, audience, of: campaign, work,
+                    excluding: { draft, onProgress in
+                        try service.context.exclusions(
+                            of: draft, try service.index(layout), layout, onProgress: onProgress)
+                    },
+                    standing: { order, preview, recipients in
+                        try campaign.flatMap {
+                            try service.context.continuation(
+                                of: $0, layout, preview, marking: &recipients, for: order
+                            ) { _, _ in work.isWanted }
+                        }
+                    })
             }
         }
         return .json(draft.json.with("draft", .string(key)))
@@ -231,6 +264,40 @@ final class CampaignStarts: Sendable {
         return (snapshot, draft)
     }
 
+    // MARK: The test
+
+    /// Sends what the draft's recipients would get to a few users, signed by this viewer.
+    private func test(_ request: ConsoleRequest) throws -> ConsoleAnswer {
+        let asked = try request.decoded(Trial.self)
+        let draft = try draft(request).draft
+        guard asked.hash == draft.hash else {
+            throw Refused("nothing is sent: this is not what was previewed; preview it again", status: 409)
+        }
+        guard let outcome = draft.outcome else { throw Refused("the audience is still looked through", status: 409) }
+        let users: [String]
+        do throws(ToolFailure) {
+            users = try CampaignTest.users(asked.users)
+        } catch {
+            throw FormMistake("testUsers", error.description)
+        }
+        let (context, layout) = (service.signed(by: request.viewer), try service.layout(isWriting: true))
+        let snapshot = try trials.begin(request.parameters[0], showing: CampaignTrial()) { [rules] work in
+            try CampaignTrial.run(
+                draft, outcome.audience, to: users, pushServices: rules.pushServices, in: context, layout, work)
+        }
+        if let failure = snapshot.failure { throw failure }
+        return .json((snapshot.value ?? CampaignTrial()).json)
+    }
+
+    private func testStanding(_ request: ConsoleRequest) throws -> ConsoleAnswer {
+        _ = try draft(request)
+        guard let snapshot = trials.ask(request.parameters[0]) else {
+            throw Refused("nothing was sent from this preview", status: 404)
+        }
+        if let failure = snapshot.failure { throw failure }
+        return .json((snapshot.value ?? CampaignTrial()).json)
+    }
+
     // MARK: The start
 
     private func start(_ request: ConsoleRequest) throws -> ConsoleAnswer {
@@ -242,7 +309,7 @@ final class CampaignStarts: Sendable {
         guard let outcome = draft.outcome else { throw Refused("the audience is still looked through", status: 409) }
         let count = outcome.preview.toNotify
         guard outcome.preview.audience.recipients > 0 else {
-            throw Refused("the audience has no recipients", status: 409)
+            throw Refused(outcome.preview.nobodyRemains ?? "the audience has no recipients", status: 409)
         }
         if let refusal = outcome.preview.refusal {
             guard word.leavesOut == true else { throw Refused("nothing is started: \(refusal)", status: 409) }
@@ -258,11 +325,31 @@ final class CampaignStarts: Sendable {
         try check(draft.order, layout, mayBePaused: word.resumes == true)
         if word.resumes == true { _ = try service.give(.resume, of: draft.order.text.name, by: request.viewer) }
         let job = PublishingJob(
-            context: service.signed(by: request.viewer), layout: layout,
+            context: service.signed(by: request.viewer), layout: layout, index: try service.index(layout),
             lookAtTopics: { [service] in try service.layout(isWriting: true) }, draft: draft, outcome: outcome)
         let id = try jobs.begin(job.description) { try job.run($0) }
         drafts.drop(request.parameters[0])
-        uploads.discard(draft.upload, owner: draft.owner)
+        for key in [draft.upload] + (draft.form.exclude ?? []) { uploads.discard(key, owner: draft.owner) }
         return .json(["job": .string(id), "campaign": .string(draft.order.text.name)])
+    }
+}
+
+extension CampaignContext {
+    /// Finds who is left out; `nil` when it was ended, or nobody is to be.
+    ///
+    /// - Parameter onProgress: how far it is, of how much; `false` ends it.
+    func exclusions(
+        of draft: CampaignDraft, _ index: CampaignIndex, _ layout: Layout, onProgress: (Int, Int) -> Bool
+    ) throws -> FoundExclusions? {
+        guard let wish = draft.wish else { return nil }
+        let (order, name, now) = (draft.order, draft.order.text.name, SystemClock.wall())
+        guard var found = try wish.readFiles(of: name, users: order.text.users, onProgress: onProgress) else {
+            return nil
+        }
+        let frozen = order.exclusions ?? order.frozenExclusions(of: index.campaign(name), at: now)
+        let isWhole = try findDelivered(
+            wish, of: name, in: index, layout, frozen: frozen, at: now, adding: &found,
+            onProgress: { onProgress(Int($0), Int($1)) })
+        return isWhole ? found : nil
     }
 }

@@ -14,6 +14,8 @@ struct PublishingJob: Sendable {
 
     let context: CampaignContext
     let layout: CampaignContext.Layout
+    /// What the campaigns topic says.
+    let index: CampaignIndex
     let lookAtTopics: @Sendable () throws -> CampaignContext.Layout
     let draft: CampaignDraft
     let outcome: CampaignDraft.Outcome
@@ -39,7 +41,14 @@ struct PublishingJob: Sendable {
     }
 
     func run(_ control: JobControl) throws -> JobEnd {
-        let found = try CampaignDraft.recipients(of: outcome, draft.order) { control.isStopping }
+        var exclusions: FoundExclusions?
+        if draft.wish != nil {
+            exclusions = try context.exclusions(of: draft, index, layout) { _, _ in !control.isStopping }
+            guard exclusions != nil else { return JobEnd(.stopped, Self.nothing) }
+        }
+        let found = try CampaignDraft.recipients(of: outcome, draft.order, leavingOut: exclusions) {
+            control.isStopping
+        }
         guard var recipients = found else { return JobEnd(.stopped, Self.nothing) }
         var order = draft.order
         if order.detaches {

@@ -157,7 +157,7 @@ struct ReportMaking: Sendable {
                             if let entry = list.entry(published: user) { try body(entry) }
                         })
                 })
-            try notifications.finish()
+            try notifications.finish(unpublished: list.unpublished)
             let page = ReportPage(
                 status, definition, report, isRevealed: false, feedback: feedback, deletedCount: deletedCount)
             let files: [(List, SpooledFile?)] = [

@@ -37,6 +37,12 @@ struct StartForm: Codable, Sendable, Equatable {
     var userColumn: String?
     /// `WINDOWS-1251`.
     var encoding: String?
+    /// The keys of uploaded files whose users are left out.
+    var exclude: [String]?
+    /// Campaigns: who was delivered there is left out.
+    var excludeCampaigns: [String]?
+    /// `7d`: who was delivered any campaign's notification within it is left out.
+    var excludeDelivered: String?
     /// `1%`.
     var maxInvalid: String?
     /// Whether another audience may replace the campaign's earlier one.
@@ -103,6 +109,27 @@ struct StartForm: Codable, Sendable, Equatable {
         return order
     }
 
+    /// Whom it is to leave out; `nil` when nobody is.
+    ///
+    /// - Parameter files: opens an upload.
+    func exclusions(
+        of form: AudienceForm, in directory: String, files: (String) throws -> (file: SpooledFile, name: String)
+    ) throws -> ExclusionWish? {
+        let time = try Self.parse(excludeDelivered, "excludeDelivered", "a time before the start such as 7d or 12h") {
+            DurationText.parse($0).flatMap { $0 > .zero ? Milliseconds($0) : nil }
+        }
+        do {
+            let wish = try ExclusionWish(
+                files: (exclude ?? []).map {
+                    let (file, name) = try files($0)
+                    return try ExclusionFile(file, name: name, form: form, copyingInto: directory)
+                }, campaigns: excludeCampaigns ?? [], deliveredWithin: time, of: name)
+            return wish.isEmpty ? nil : wish
+        } catch let failure as ToolFailure {
+            throw FormMistake((exclude ?? []).isEmpty ? "excludeCampaigns" : "exclude", failure.description)
+        }
+    }
+
     /// The format of the uploaded file; missing fields are those of the campaign's last audience, or recognised.
     func audience(after former: CampaignProgress?) throws -> AudienceForm {
         let form = try Self.audience(delimiter: delimiter, userColumn: given(userColumn), encoding: encoding)
@@ -140,9 +167,12 @@ struct StartForm: Codable, Sendable, Equatable {
         var words = ["herald", "campaign", "start", "--name", name, "--audience", file]
         words += ["--message", isMessageMasked ? masked : message ?? masked]
         words += (content ?? CampaignContent()).options(isMasked: isMessageMasked)
+        for file in order.exclusions?.files ?? [] { words += ["--exclude", file.name] }
+        for campaign in excludeCampaigns ?? [] { words += ["--exclude-campaign", campaign] }
         words += ["--pns", order.text.pushServices.joined(separator: ","), "--topic", order.topic]
         for (option, value) in [
-            ("--at", at), ("--zone", at == "now" ? nil : zone), ("--rate", rate), ("--ramp", ramp),
+            ("--at", at), ("--zone", at == "now" ? nil : zone), ("--exclude-delivered", excludeDelivered),
+            ("--rate", rate), ("--ramp", ramp),
             ("--pause-if-failures", pauseIfFailures), ("--expires-in", expiresIn),
             ("--delimiter", delimiter), ("--user-column", userColumn), ("--encoding", encoding),
             (

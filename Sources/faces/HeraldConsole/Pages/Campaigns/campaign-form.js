@@ -22,14 +22,17 @@ export function dropAll(state) {
   dropDraft(state);
   if (state.uploaded) leave(`/api/uploads/${state.uploaded.key}/discard`);
   state.uploaded = null;
+  if (state.exclusion) dropAll(state.exclusion);
 }
 
 /** The form of a new campaign, or of one that goes on; `adds` people to one that is fully published. */
 export async function showForm(main, name, app, adds) {
-  const choices = await get('/api/drafts');
+  const choices = await get('/api/drafts', { campaign: name });
   // The form's objects at the server: the file (another message needs no other upload) and its preview. Objects left
   // behind are discarded there at once; every edit voids the preview.
   const state = { isLeft: false, edits: 0, uploaded: null, draft: null, verdict: null, adds };
+  // The file of those who are left out is an upload of its own.
+  state.exclusion = { get isLeft() { return state.isLeft; }, uploaded: null, draft: null };
   const result = h('div', {});
   const onHide = () => dropAll(state);
   addEventListener('pagehide', onHide);
@@ -91,6 +94,7 @@ function form(name, choices, result, app, state) {
     h('p', { id: 'message-hint', class: 'muted hint' }, `With fields of the audience, such as {{first_name}}. ${name ? 'Empty: as it was begun.' : 'Empty only for a campaign that there is: as it was begun.'}`)),
   contentFields(name),
   h('fieldset', {}, h('legend', {}, 'Push services'), services),
+  exclusionFields(name, choices),
   h('div', {}, h('label', { for: 'topic' }, 'Request topic'), h('select', { id: 'topic', 'aria-describedby': 'topic-hint' }, name && h('option', { value: '' }, 'as before'),
     choices.topics.map((topic) => h('option', { value: topic, selected: !name && topic === choices.topic }, topic))),
     h('p', { id: 'topic-hint', class: 'muted hint' }, 'Leave it, unless your operators name another.')),
@@ -117,6 +121,19 @@ function form(name, choices, result, app, state) {
       location.reload();
     },
   }, 'Empty it')), built];
+}
+
+/** Whom it leaves out; of a campaign that goes on the same as at its start. */
+function exclusionFields(name, { campaigns, excludedFiles, excludedCampaigns, excludedDelivered }) {
+  const again = excludedFiles.length > 0 ? ` Choose ${excludedFiles.join(' and ')} again.` : '';
+  return h('details', { class: 'leave-out', open: excludedFiles.length + excludedCampaigns.length > 0 || Boolean(excludedDelivered) },
+    h('summary', {}, 'Leave people out'),
+    h('p', { class: 'muted' }, 'They are counted in the preview, and found once: who is delivered something later changes nothing.', name && ' Say the same as at its start.'),
+    campaigns.length > 0 && h('fieldset', {}, h('legend', {}, 'Who was delivered by'), h('div', { class: 'choices' }, campaigns.map((campaign) => check(`excluded-${campaign}`, campaign,
+      { name: 'excludeCampaigns', value: campaign, checked: excludedCampaigns.includes(campaign) })))),
+    h('div', { class: 'grid' },
+      field('excludeDelivered', 'Who was delivered any campaign within', { placeholder: '7d', value: excludedDelivered ?? '' }, 'Hours or days before the start.'),
+      field('exclude', 'Who is in this file', { type: 'file', accept: '.csv,.tsv,.txt,.jsonl,.ndjson,text/csv' }, `A list as the audience is one.${again}`)));
 }
 
 const contentNames = ['title', 'link', 'image', 'badge', 'sound', 'category'];
@@ -247,13 +264,17 @@ function voided() {
 }
 
 /** The current content of the form. */
-function asked(filled, upload, { adds }) {
+function asked(filled, upload, { adds, exclusion }) {
   const value = (id) => filled.querySelector(`#${id}`).value.trim() || undefined;
   const services = [...filled.querySelectorAll('[name=pns]:checked')].map((box) => box.value);
   const fields = { upload, name: value('name'), message: filled.querySelector('#message').value || undefined, content: contentOf(value), pns: services };
   for (const id of ['topic', 'rate', 'ramp', 'pauseIfFailures', 'expiresIn', 'userColumn', 'encoding', 'delimiter', 'maxInvalid']) fields[id] = value(id);
   Object.assign(fields, momentOf(value('at'), value('atTime'), browserZone(), filled.querySelector('#atOnce')?.checked));
   if (filled.querySelector('#detach')?.checked) fields.detach = true;
+  const campaigns = [...filled.querySelectorAll('[name=excludeCampaigns]:checked')].map((box) => box.value);
+  if (campaigns.length > 0) fields.excludeCampaigns = campaigns;
+  fields.excludeDelivered = value('excludeDelivered');
+  if (exclusion.uploaded) fields.exclude = [exclusion.uploaded.key];
   if (adds) fields.addPeople = true;
   else if (filled.querySelector('#replaceAudience').checked) fields.replaceAudience = true;
   return fields;
@@ -280,7 +301,10 @@ export async function withUpload(file, result, state, request) {
 async function preview(filled, result, app, state) {
   const { edits } = state;
   const file = filled.querySelector('#audience').files[0];
-  let answer = await withUpload(file, result, state, (upload) => post('/api/drafts', asked(filled, upload, state)));
+  const excluded = filled.querySelector('#exclude').files[0];
+  if (!excluded) dropAll(state.exclusion);
+  const drafted = (upload) => post('/api/drafts', asked(filled, upload, state));
+  let answer = await withUpload(file, result, state, (upload) => (excluded ? withUpload(excluded, result, state.exclusion, () => drafted(upload)) : drafted(upload)));
   if (!answer) return;
   state.draft = answer.draft;
   if (state.isLeft) {
@@ -304,6 +328,7 @@ async function preview(filled, result, app, state) {
     }
     // A refused file is discarded.
     state.uploaded = null;
+    dropAll(state.exclusion);
     throw new ApiError(inForm(answer.error), 409, answer.field);
   }
   if (state.isLeft) return;
@@ -366,7 +391,7 @@ async function send(file, result, state) {
 export function expected(answer) {
   const { preview: found } = answer;
   return [
-    ['Read as', found.readAs], ['Lines', count(found.recipients + found.repeats + found.invalid + (found.emptyLines ?? 0))], ['Recipients', count(found.recipients)], ['Repeats', count(found.repeats)], ['Invalid lines', count(found.invalid)],
+    ['Read as', found.readAs], ['Lines', found.lineSum ?? count(found.recipients + found.repeats + found.invalid + (found.emptyLines ?? 0))], ['Recipients', count(found.recipients)], ['Repeats', count(found.repeats)], ['Invalid lines', count(found.invalid)],
     ['Empty lines', found.emptyLines > 0 && count(found.emptyLines)],
     ['Notifications', `${count(found.toNotify * found.pns.length)} for ${found.pns.join(' and ')}`], ['Topic', found.topic], ['Class', found.classMeans],
     ['Begins', found.start && prose(found.start.sentence)],
@@ -390,8 +415,46 @@ function draw(answer, filled, result, app, state) {
       rows: found.invalidLines.map((line) => [line.row === line.line ? count(line.row) : `${count(line.row)} (line ${count(line.line)})`, line.reason]),
     }),
     found.invalid > 0 && h('p', {}, invalidLines(answer)),
-    command(answer.command), startButton(answer, filled, result, app, state)));
+    command(answer.command), trial(answer, app, state), startButton(answer, filled, result, app, state)));
   heading.focus();
+}
+
+/** The outcomes of a test, as a table. */
+export function trialOutcomes({ outcomes }) {
+  return {
+    caption: 'What became of the test', columns: [{ title: 'User' }, { title: 'Push service' }, { title: 'Outcome' }, { title: 'Why' }],
+    rows: outcomes.map(({ user, pns, outcome, status, detail }) => [user, pns, outcome, [status && `status ${status}`, detail].filter(Boolean).join(': ')]),
+    empty: 'No outcome so far.',
+  };
+}
+
+/** Sends the notification to a few users before the start; who they are is kept in the browser. */
+function trial(answer, app, state) {
+  if (!app.viewer.canChange || answer.preview.recipients === 0) return null;
+  const key = `test users ${app.viewer.name}`;
+  const [outcome, problem] = [h('div', { 'aria-live': 'polite' }), h('div', {})];
+  const users = field('testUsers', 'Send it first to', { placeholder: 'me,anna', value: localStorage.getItem(key) ?? '' }, 'Users, 20 at most. They get it at once, and the campaign too; opt-outs and quiet hours hold.');
+  const input = users.querySelector('input');
+  const isGone = () => state.isLeft || state.draft !== answer.draft;
+  const button = h('button', { type: 'submit' }, 'Send it to me first');
+  return h('form', {
+    class: 'trial', 'aria-label': 'Test',
+    onsubmit: async (event) => {
+      event.preventDefault();
+      button.disabled = true;
+      replace(problem);
+      localStorage.setItem(key, input.value.trim());
+      try {
+        const begun = await post(`/api/drafts/${answer.draft}/test`, { users: input.value.trim(), hash: answer.hash });
+        replace(outcome, h('p', { role: 'status' }, 'It is sent; the outcomes are waited for, a minute at most.'));
+        const done = await settled(begun, () => get(`/api/drafts/${answer.draft}/test`), { isLeft: isGone });
+        if (done) replace(outcome, done.filledBy && h('p', {}, `Who is not in the audience gets the texts of ${done.filledBy}.`), table(trialOutcomes(done)));
+      } catch (error) {
+        if (!isGone()) replace(problem, fail(new Error(inForm(error.message))));
+      }
+      button.disabled = false;
+    },
+  }, users, h('p', { class: 'toolbar' }, button), problem, outcome);
 }
 
 /** What looks like a mistake, and the first messages. */
@@ -453,7 +516,7 @@ export function question(found, verdict, detaches = false) {
 
 function startButton(answer, filled, result, app, state) {
   const { preview: found } = answer;
-  if (found.recipients === 0) return h('p', { class: 'error' }, 'The audience has no recipients.');
+  if (found.recipients === 0) return h('p', { class: 'error' }, found.nobodyRemains ? inForm(`${found.nobodyRemains}.`) : 'The audience has no recipients.');
   if (!app.viewer.canChange) return h('p', { class: 'muted' }, 'This console is read-only; the command starts it.');
   const start = h('button', {
     type: 'button', class: 'primary',
@@ -465,7 +528,7 @@ function startButton(answer, filled, result, app, state) {
         const begun = await post(`/api/drafts/${answer.draft}/start`, {
           typed: answer.typed, hash: answer.hash, leavesOut: found.invalid > 0, resumes: found.isPaused, form: asked(filled, state.uploaded?.key ?? '', state),
         });
-        [state.uploaded, state.draft] = [null, null];
+        [state.uploaded, state.draft, state.exclusion.uploaded] = [null, null, null];
         state.forget();
         say(`Campaign ${begun.campaign} ${isLater(found) ? 'is scheduled' : answer.continues ? 'goes on' : 'is started'}.`);
         go(`/campaigns/${encodeURIComponent(begun.campaign)}`);

@@ -266,7 +266,7 @@ function afterwards(start) {
 function publisher(answer, campaign) {
   if (campaign.published === undefined) return h('p', { class: 'muted' }, campaign.startedAt ? 'Nothing is published yet.' : 'It was not started with herald campaign start.');
   const counts = `Published ${count(campaign.published)} of ${count(campaign.recipients + (campaign.formerRecipients ?? 0))} recipients.${
-    (campaign.replacedAudiences ?? []).map(replaced).join('')}${(campaign.additions ?? []).map(added).join('')}`;
+    campaign.excludedWords ? ` ${campaign.excludedWords}.` : ''}${(campaign.replacedAudiences ?? []).map(replaced).join('')}${(campaign.additions ?? []).map(added).join('')}`;
   const left = Math.max(0, campaign.recipients + (campaign.formerRecipients ?? 0) - campaign.published);
   if (campaign.publishedAll || !['scheduled', 'running', 'paused', 'stopped'].includes(campaign.state)) {
     return h('p', {}, counts, left > 0 && ` ${plural(left, 'recipient')} will not be notified.`);

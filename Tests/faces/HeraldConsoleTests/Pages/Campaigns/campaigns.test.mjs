@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { moment, count as number } from '#console/Frame/lib/format.js';
-import { columnHint, columnsOf, contentOf, dataOf, encodingOf, expected, firstMessages, inForm, momentOf, noText, question, unseenParts } from '#console/Pages/Campaigns/campaign-form.js';
+import { columnHint, columnsOf, contentOf, dataOf, encodingOf, expected, firstMessages, inForm, momentOf, noText, question, trialOutcomes, unseenParts } from '#console/Pages/Campaigns/campaign-form.js';
 import { contentFacts } from '#console/Frame/lib/vocabulary.js';
 import { added, atWork, causes, limit, listNotes, ofCampaign, ordered, pace, parts, replaced, reportWords, serviceRows, startAgain, startPlace, waits, waitWords } from '#console/Pages/Campaigns/campaigns.js';
 import { missing, shown } from '#console/Pages/Campaigns/phones.js';
@@ -209,6 +209,16 @@ test('A preview counts a notification for each push service', () => {
     ['Takes', '8 s'], ['Begins with', '1, 1\u202f000, and waits for their outcomes'], ['Longest message', '1\u202f024 bytes']]);
   assert.deepEqual(expected({ preview: { ...preview, rampLeft: undefined } }).map(([name]) => name),
     ['Lines', 'Recipients', 'Repeats', 'Invalid lines', 'Notifications', 'Topic', 'Longest message']);
+});
+
+test('A preview that leaves people out counts the lines of the list', () => {
+  const preview = { recipients: 2, toNotify: 2, repeats: 0, invalid: 0, excluded: 3, lineSum: '5 lines = 2 recipients + 3 delivered by spring', pns: ['apns'] };
+  assert.deepEqual(expected({ preview }).slice(0, 2), [['Lines', '5 lines = 2 recipients + 3 delivered by spring'], ['Recipients', '2']]);
+});
+
+test('A test shows each outcome with its status and why', () => {
+  assert.deepEqual(trialOutcomes({ outcomes: [{ user: 'me', pns: 'apns', outcome: 'delivered' }, { user: 'me', pns: 'gcm', outcome: 'dead-lettered', status: 404, detail: 'gone' }] }).rows,
+    [['me', 'apns', 'delivered', ''], ['me', 'gcm', 'dead-lettered', 'status 404: gone']]);
 });
 
 table('The question before a start has its numbers, and asks for no 0', (preview) => question({ pns: ['apns', 'gcm'], ...preview }).title, [
