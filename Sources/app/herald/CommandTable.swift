@@ -22,7 +22,8 @@ enum CommandTable {
         .group(
             "campaign", "Notify a list of recipients, each of them once.",
             [
-                CampaignTestCommand.self, CampaignStartCommand.self, CampaignRunCommand.self, CampaignStatusCommand.self,
+                CampaignTestCommand.self, CampaignStartCommand.self, CampaignRunCommand.self,
+                CampaignStatusCommand.self,
                 CampaignPauseCommand.self,
                 CampaignResumeCommand.self,
                 CampaignCancelCommand.self, CampaignFinishCommand.self, CampaignReportCommand.self,
