@@ -210,16 +210,13 @@ struct EngineDetourTests {
         while !harness.others.contains(where: { if case .commit = $0 { true } else { false } }) {
             harness.pass(.milliseconds(10))
         }
-        _ = harness.takeOthers()
         _ = harness.takeProduced()
         harness.engine.topicIsMissing("notifications.retry.1s", now: harness.now)
         harness.collect()
-        #expect(harness.others.contains(.giveUpRecords))
         // Once is enough.
-        _ = harness.takeOthers()
         harness.engine.use(missingTopics: ["notifications.retry.1s"], now: harness.now)
         harness.collect()
-        #expect(!harness.others.contains(.giveUpRecords))
+        #expect(harness.others.count { $0 == .giveUpRecords } == 1)
         harness.commitEnds(.abortable)
         let (written, aborts) = play(harness, for: 2_000) { isRetry($0, by: 0) }
         #expect(written == ["retry 10s apns transient 1"] && aborts == 1, "\(written) \(aborts)")
