@@ -57,7 +57,7 @@ struct DoctorOnPlainBrokerTests {
             #expect(diagnosis.run.status == 0, "\(diagnosis.run.output)\(diagnosis.run.error)")
             #expect(diagnosis.names("✗").isEmpty && diagnosis.names("!").isEmpty, "\(diagnosis.run.output)")
             #expect(diagnosis.names("-") == ["write"])
-            #expect(diagnosis.lines("✓", "write").count == 7 && diagnosis.lines("✓", "topic").count == 8)
+            #expect(diagnosis.lines("✓", "write").count == 8 && diagnosis.lines("✓", "topic").count == 9)
             #expect(diagnosis.lines("✓", "backend credentials").count == 1)
             #expect(!diagnosis.run.output.contains("\u{1B}"))
             #expect(diagnosis.run.error.contains("0 to be fixed"))
@@ -225,7 +225,7 @@ struct DoctorOnSecureBrokerTests {
 
         let nothing = try await diagnose(environment)
         #expect(nothing.run.status == 1 && nothing.lines("✗", "topic").count == 5, "\(nothing.run.output)")
-        #expect(nothing.lines("!", "topic").count == 3 && nothing.lines("✗", "transactional id").count == 1)
+        #expect(nothing.lines("!", "topic").count == 4 && nothing.lines("✗", "transactional id").count == 1)
 
         try await kafka.allow(.herald, [.read, .write, .describeConfigs], on: [.topics(prefix: "notifications")])
         try await kafka.allow(.herald, [.read], on: [.group("herald")])
@@ -263,7 +263,7 @@ struct DoctorOnSecureBrokerTests {
                     + "→ allow Write on the topic notifications.results with kafka-acls",
                 "✗ read                 group herald: not allowed → allow Read on the group herald with kafka-acls",
             ], "\(some.run.output)")
-        #expect(some.lines("✓", "write").count == 5)
+        #expect(some.lines("✓", "write").count == 6)
     }
 
     /// With a hub's telemetry: group, transactional id and topic of `herald feedback`, whose failures stop no worker.

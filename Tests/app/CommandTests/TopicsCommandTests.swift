@@ -78,7 +78,7 @@ struct TopicsCommandTests {
                 "partitions none", "retention.ms none", "compression.type change", "partitions change",
                 "retention.ms change",
                 "cleanup.policy change", "max.message.bytes change", "topic create", "partitions change",
-                "max.message.bytes change", "topic create", "topic create", "topic create",
+                "max.message.bytes change", "topic create", "topic create", "topic create", "topic create",
             ])
         #expect(try await partitions(fixture, of: fixture.requests) == 5)
         #expect(try await configuration(fixture, of: fixture.requests).value("retention.ms") == "800000000")

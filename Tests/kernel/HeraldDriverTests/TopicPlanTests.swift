@@ -135,7 +135,7 @@ struct TopicPlanTests {
         #expect(audit.configuration["retention.ms"] == String(Self.year))
         let sizes = plan.newTopics.compactMap { $0.configuration["max.message.bytes"].flatMap { Int($0) } }
         #expect(sizes[0] == 1_048_588)
-        #expect(sizes.dropLast(3).suffix(3).allSatisfy { $0 > sizes[0] })
+        #expect(sizes.dropLast(4).suffix(3).allSatisfy { $0 > sizes[0] })
         #expect(plan.steps.allSatisfy { $0.action == .create && $0.now == nil })
     }
 
@@ -144,7 +144,7 @@ struct TopicPlanTests {
         var wishes = Self.wishes()
         wishes.wantsFeedback = true
         let plan = TopicPlan(wishes, existing: [:])
-        #expect(plan.newTopics.map(\.name) == wishes.topicNames && plan.newTopics.count == 10)
+        #expect(plan.newTopics.map(\.name) == wishes.topicNames && plan.newTopics.count == 11)
         let topic = try #require(plan.newTopics.last)
         #expect(topic.name == "notifications.feedback" && topic.partitions == 6)
         #expect(topic.configuration["retention.ms"] == String(Self.week))

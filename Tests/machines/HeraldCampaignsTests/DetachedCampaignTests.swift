@@ -113,7 +113,7 @@ struct DetachedCampaignTests {
         #expect(bench.published == bench.audience)
     }
 
-    @Test("Another start takes the place of its audience; a process that has read the former one publishes nobody")
+    @Test("Another start replaces its audience; a process that has read the former one publishes nobody")
     func replaced() throws {
         let bench = try detached(startsIn: 60)
         let former = try takeUp(bench)

@@ -78,8 +78,9 @@ package struct TopicWishes: Sendable, Equatable {
                     name: name, partitions: partitions, retention: retention, messageBytes: Self.headerRoomBytes,
                     newMessageBytes: Self.standardMessageBytes, cleanup: cleanup))
         }
-        for name in [names.campaigns, names.state] { small(name, 1, retention, .compact(Self.replayedAgain)) }
+        small(names.campaigns, 1, retention, .compact(Self.replayedAgain))
         small(names.audiences, 1, retention, .compact(Self.published))
+        small(names.state, 1, retention, .compact(Self.replayedAgain))
         small(names.audit, 1, max(retention, Self.auditRetention))
         if wantsFeedback { small(names.feedback, partitions, retention) }
         if wantsPreferences {
