@@ -66,6 +66,8 @@ final class SimulatedCampaign: SimulatedJob {
     var run = JobRun()
     /// How far its wall clock is ahead of the true time (milliseconds).
     private var clockError: Int64 = 0
+    /// Whether its clock has shown that the events are expired, which it may take back.
+    private var hasSeenExpiry = false
     /// Whether it has offered events in this life.
     private var hasOffered = false
     /// The mark of the audience that its own was compared with.
@@ -102,7 +104,7 @@ final class SimulatedCampaign: SimulatedJob {
     /// Starts it, as an operator.
     func start(_ assignment: Assignment) {
         self.assignment = assignment
-        (form, stretch, hasOffered) = (nil, Stretch(), false)
+        (form, stretch, hasOffered, hasSeenExpiry) = (nil, Stretch(), false, false)
         (toldState, stateAtStart, hasOpened) = (.running, .running, false)
         begin {
             log("is to publish to \(Set(assignment.lines).count) recipients, ramp \(assignment.order.ramp ?? [])")
@@ -173,7 +175,7 @@ final class SimulatedCampaign: SimulatedJob {
         case .failing: assignment?.order.endsWhenPausedByFailures == true ? nil : "and it is to wait"
         case .outcomeTimeout: "which no campaign has"
         case .cancelled: toldState == .cancelled ? nil : "and the campaign is not"
-        case .expired: simulation.hasExpired(at: now.wall) ? nil : "and the campaign is not"
+        case .expired: hasSeenExpiry ? nil : "and the campaign is not"
         case .takenOver:
             simulation.cluster.rivalled.contains(Process(.publisher, 0).member) ? nil : "and nobody has its name"
         // A publisher that stood still while others published may miss their records, and cannot write.
@@ -302,6 +304,7 @@ final class SimulatedCampaign: SimulatedJob {
     func deliver(to machine: inout CampaignMachine) {
         run.isBusy = false
         stepClock()
+        if simulation.hasExpired(at: now.wall) { hasSeenExpiry = true }
         checkCancellation(machine)
         if run.isStopping { machine.stop(now: now) }
         for report in run.takeReports() { machine.receive(report, now: now) }

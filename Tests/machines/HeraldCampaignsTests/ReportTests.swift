@@ -330,7 +330,7 @@ struct ReportTests {
         #expect(
             try lines(try file.open()) == [
                 "first_name,user,unreached_why,", "B,bob,failed,apns,rejected,400", "B,bob,failed,gcm,rejected,400,",
-                "C,cid,no outcome yet,apns,,,,,", "E,eve,never published,apns,,,,", "E,eve,never published,gcm,,,,",
+                "C,cid,no outcome yet,apns,,,,,", "E,eve,never published,apns,,,,", "E,eve,never published,gcm,,,,,",
                 "A,ann,failed,gcm,rejected,404,", ",dan,no outcome yet,apns,,,,,", ",dan,no outcome yet,gcm,,,,,",
                 ",xia,cancelled,apns,,,,2026-11", ",xia,cancelled,gcm,,,,2026-11-", "",
             ])
