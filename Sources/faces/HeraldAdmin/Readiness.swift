@@ -147,7 +147,9 @@ public struct Readiness {
                 step: "wait; if it lasts, the log says why they cannot be read")
     }
 
-    /// Of request topics: what is published there is not called. With retries alone the worker delivers all that comes.
+    /// Of request topics: what is published there is not called.
+    ///
+    /// With retries alone the worker delivers all that comes.
     private var lostRecords: Finding? { hasLostRequests ? losses : nil }
 
     private var hasLostRequests: Bool {

@@ -105,7 +105,7 @@ struct LostRecordsTests {
     }
 
     @Test(
-        "Retries that are deleted under a worker: it stays ready, says how many, and account tells them from what it has read"
+        "Retries deleted under a worker: it stays ready, says how many; account leaves out what it has read"
     )
     func retries() async throws {
         var plan = try Self.plan

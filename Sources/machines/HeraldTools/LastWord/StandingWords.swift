@@ -124,6 +124,8 @@ package struct StandingWords: Sendable {
         }
     }
 
-    /// A user's word as the topic has it; `nil` when the user has said nothing. For its words ask ``isDiscreet``.
+    /// A user's word as the topic has it; `nil` when the user has said nothing.
+    ///
+    /// Whether it may be told says ``isDiscreet``.
     package func word(of user: String) -> LastWordContext.Entry? { words[user] }
 }

@@ -63,7 +63,7 @@ struct WordReadingTests {
         #expect(known.hiddenCount == 0 && known.words["ann"]?.isKept == true)
     }
 
-    @Test("Many users' words are found with what is kept of those who were forgotten, and count as workers have them")
+    @Test("Many users' words are found, with what is kept of the forgotten, and count as workers have them")
     func many() {
         let secret = KeptNames(Secret("0123456789abcdef"))
         func words(_ kept: KeptNames?, _ records: [(key: String, value: String?)]) -> ManyWords {

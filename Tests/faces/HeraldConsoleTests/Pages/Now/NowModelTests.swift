@@ -101,7 +101,7 @@ struct NowModelTests {
         #expect(try told(delivering: 0, to: "gcm") == [])
     }
 
-    @Test("Rejections of one campaign are its own trouble, since its first one, while nothing else is called, too")
+    @Test("Rejections of one campaign are its own trouble since its first one, also while it is called alone")
     func rejectedCampaign() throws {
         func worker(rejected: Double, at seconds: Int64) -> WorkerObservation {
             var status = WorkerStatus()
