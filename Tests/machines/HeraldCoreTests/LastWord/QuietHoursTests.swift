@@ -103,8 +103,13 @@ struct QuietHoursTests {
         word.noteCurrent(asOf: harness.now.monotonic)
     }
 
-    private func sleep(_ word: LastWord, _ user: String = "ann", zone: String? = "Europe/Berlin") {
-        word.set(OptOut(), quiet: QuietHours(zone: zone, start: 22 * 60, end: 7 * 60), of: user.utf8.span.bytes)
+    private func sleep(
+        _ word: LastWord, _ user: String = "ann", zone: String? = "Europe/Berlin",
+        _ change: (inout OptOut) -> Void = { _ in }
+    ) {
+        var optOut = OptOut()
+        change(&optOut)
+        word.set(optOut, quiet: QuietHours(zone: zone, start: 22 * 60, end: 7 * 60), of: user.utf8.span.bytes)
     }
 
     @Test("hold promotional events until their end, and nothing else")
@@ -263,6 +268,10 @@ struct QuietHoursTests {
         let word = word()
         let harness = try harness(word, at: "2026-11-28T22:00:00Z")
         sleep(word)
+        word.refuse(OptOut(), of: "ann".utf8.span.bytes)
+        harness.event("ann", on: EngineHarness.bulk)
+        #expect(harness.takeSummaries() == ["result apns suppressed"], "quiet hours are no opt-out")
+        sleep(word) { $0.pushServices = ["gcm"] }
         word.refuse(OptOut(), of: "ann".utf8.span.bytes)
         harness.event("ann", on: EngineHarness.bulk)
         #expect(harness.takeSummaries() == ["retry 10s apns quiet-hours 0"])
