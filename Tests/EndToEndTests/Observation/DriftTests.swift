@@ -23,7 +23,7 @@ struct DriftTests {
     @Test("Worker, doctor and console tell of topics that differ from the settings, until apply mends them")
     func drifted() async throws {
         var plan = Fixture.Plan()
-        plan.more = Fixture.replayTopics
+        plan.more = Fixture.replayTopics + ["notifications.audiences"]
         plan.settings["topics.partitions"] = "\(plan.partitions)"
         plan.settings["admin.listen"] = "127.0.0.1:\(try #require(FreePorts.take(1).first))"
         try await Fixture.run(plan) { fixture in
