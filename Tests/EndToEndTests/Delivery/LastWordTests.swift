@@ -276,7 +276,7 @@ struct LastWordTests {
             let end = text(minute + 70) == "00:00" ? "24:00" : text(minute + 70)
             let held = try await run(
                 "--caps", "1/1h", "--quiet-default", "\(text(minute - 70))-\(end)", "--zone", "UTC")
-            #expect(held["held"] as? Int == 2 && held["capped"] as? Int == 5 && held["usersAffected"] as? Int == 2)
+            #expect(held["held"] as? Int == 7 && held["capped"] as? Int == 5 && held["usersAffected"] as? Int == 2)
             let classes = held["byClass"] as? [[String: Any]]
             #expect(classes?.first { $0["name"] as? String == "transactional" }?["held"] as? Int == 0)
         }

@@ -67,14 +67,19 @@ package final class OutcomeReader {
     /// Reads to the present end.
     ///
     /// - Parameters:
+    ///   - ends: the ``positions`` of an earlier reading, which this one is to be the same as: what came later is left out.
     ///   - onProgress: how many of how many records of the topic were passed; `false` ends the reading.
     ///   - onResult: called with each result of the campaigns.
     /// - Returns: whether the end was reached.
     @discardableResult
     package func catchUp(
-        onProgress: (Int64, Int64) -> Bool = { _, _ in true }, onResult: (NotificationResult) throws -> Void = { _ in }
+        until ends: [Int32: Int64]? = nil, onProgress: (Int64, Int64) -> Bool = { _, _ in true },
+        onResult: (NotificationResult) throws -> Void = { _ in }
     ) throws -> Bool {
-        try results.catchUp(onProgress: onProgress) { try add($0, in: $1, onResult) }
+        try results.catchUp(onProgress: onProgress) { result, message in
+            if let ends, message.offset >= ends[message.partition] ?? 0 { return }
+            try add(result, in: message, onResult)
+        }
     }
 
     /// Reads some records, until none has come for so long; whether the end is reached.

@@ -108,6 +108,8 @@ private struct CampaignReportRun {
     let status: CampaignStatus
     var report: CampaignReport
     var deletedCount: Int64 = 0
+    /// Up to where the results are read: the lists are of the moment of the counts.
+    private var ends: [Int32: Int64]?
     var feedback: FeedbackCount?
 
     private var console: Console { invocation.console }
@@ -117,8 +119,10 @@ private struct CampaignReportRun {
     /// Reads what the page says, and which failures a replay has fixed.
     mutating func read() throws {
         var report = report
-        deletedCount = try scan("counted") { report.add($0) }
-        self.report = report
+        let reader = try query.context.outcomes(of: [.init(definition)], query.layout)
+        defer { reader.close() }
+        try scan(reader, "counted") { report.add($0) }
+        (self.report, deletedCount, ends) = (report, reader.deletedCount, reader.positions)
         feedback = try reading { bar in
             try query.context.feedback(on: definition, query.layout) {
                 bar.show($0, of: $1, "\($0) of \($1) records of feedback read")
@@ -145,7 +149,7 @@ private struct CampaignReportRun {
         try write(to: path) { stream in
             var output = BufferedOutput(stream)
             output.write(ResultRow.heading(delimiter: delimiter))
-            _ = try scan("written") { result in
+            try scan("written") { result in
                 guard isAll || report.isUnreached(result) else { return }
                 count += 1
                 output.write(ResultRow.line(result, delimiter: delimiter))
@@ -205,7 +209,7 @@ private struct CampaignReportRun {
                 output.write($0)
                 if stop.isMade { throw CommandFailure(Self.interruption, status: .partlyDone) }
             }
-            _ = try scan("looked at") { try list.add($0) }
+            try scan("looked at") { try list.add($0) }
             try readPublished { try list.add(published: $0) }
             try list.finish(unpublished: known.unpublished)
             try output.finish()
@@ -225,7 +229,7 @@ private struct CampaignReportRun {
     private func readUnreached(
         _ list: inout UnreachedList, _ body: (UnreachedList.Entry) throws -> Void
     ) throws {
-        _ = try scan("looked at") { result in
+        try scan("looked at") { result in
             if let entry = list.entry(result) { try body(entry) }
         }
         try readPublished { user in
@@ -247,14 +251,21 @@ private struct CampaignReportRun {
     }
 
     /// Goes through the campaign's results from its beginning; how many were deleted.
-    private func scan(_ verb: String, _ body: (NotificationResult) throws -> Void) throws -> Int64 {
+    /// Goes through the results that the report counts, once more.
+    private func scan(_ verb: String, _ body: (NotificationResult) throws -> Void) throws {
         let reader = try query.context.outcomes(of: [.init(definition)], query.layout)
         defer { reader.close() }
+        try scan(reader, verb, body)
+    }
+
+    private func scan(
+        _ reader: OutcomeReader, _ verb: String, _ body: (NotificationResult) throws -> Void
+    ) throws {
         _ = try reading { bar in
             try reader.catchUp(
-                onProgress: { bar.show($0, of: $1, "\(reader.count.known) outcomes \(verb)") }, onResult: body)
+                until: ends, onProgress: { bar.show($0, of: $1, "\(reader.count.known) outcomes \(verb)") },
+                onResult: body)
         }
-        return reader.deletedCount
     }
 
     private func write(to path: String, _ body: (Console.Stream) throws -> Void) throws {

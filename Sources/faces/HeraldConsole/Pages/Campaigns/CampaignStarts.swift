@@ -121,13 +121,17 @@ final class CampaignStarts: Sendable {
         let index = try service.index(try service.layout())
         let campaigns = index.names.filter { $0 != name }.compactMap { index.campaign($0)?.definition }
             .sorted { ($1.startedAt, $0.name) < ($0.startedAt, $1.name) }.map(\.name)
-        let exclusions = name.flatMap { index.campaign($0)?.definition?.exclusions }
+        let campaign = name.flatMap { index.campaign($0) }
+        let exclusions = campaign?.definition?.exclusions
+        let isScheduled = campaign?.isScheduled(at: SystemClock.wall()) ?? false
         return .json(
             JSONValue.present([
                 .init("topics", .words(requests)),
                 .init("topic", .text(requests.count > 1 ? requests[1] : requests.first)),
                 .init("pushServices", .words(rules.pushServices.names)),
                 .init("uploadLimit", .integer(rules.uploadLimit)), .init("campaigns", .words(campaigns)),
+                // Who corrects a word of a campaign that Kafka keeps wants it to be kept there.
+                .init("isDetached", .bool(isScheduled && campaign?.definition?.audience != nil)),
                 .init("excludedFiles", .words((exclusions?.files ?? []).map(\.name))),
                 .init("excludedCampaigns", .words(exclusions?.campaigns ?? [])),
                 .init(

@@ -117,10 +117,13 @@ struct ReportMaking: Sendable {
             let audience = try upload.map { try Self.audience($0, of: campaign, in: directory) }
             let status = try context.statuses(of: [campaign], layout, onProgress: show)[0].status
             var report = CampaignReport(definition, now: SystemClock.wall())
+            // The lists are of the moment of the counts: who is delivered meanwhile is not half in them.
+            var ends: [Int32: Int64]?
             func results(_ body: (NotificationResult) throws -> Void) throws -> Int64 {
                 let reader = try context.outcomes(of: [.init(definition)], layout)
                 defer { reader.close() }
-                try whole(try reader.catchUp(onProgress: show, onResult: body))
+                try whole(try reader.catchUp(until: ends, onProgress: show, onResult: body))
+                ends = ends ?? reader.positions
                 return reader.deletedCount
             }
             let deletedCount = try results { report.add($0) }

@@ -106,7 +106,7 @@ function form(name, choices, result, app, state) {
   h('div', { class: 'grid' },
     field('at', 'Begin on', { type: 'date' }, `Empty: ${name ? 'as it was begun' : 'at once'}. Until then it can be changed, paused and cancelled.`),
     field('atTime', 'At', { type: 'time' }, `By the clock of ${browserZone()}, where this browser is. This console has to run then, or its audience is kept in Kafka.`)),
-  !state.adds && check('detach', detached),
+  !state.adds && check('detach', detached, { checked: choices.isDetached }),
   // To be said each time.
   name && !state.adds && check('atOnce', atOnce, { 'data-confirms': '' }),
   !state.adds && check('replaceAudience', replacing, { 'data-confirms': '' }),
