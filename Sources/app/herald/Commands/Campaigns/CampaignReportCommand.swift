@@ -250,7 +250,6 @@ private struct CampaignReportRun {
         try stop.reading(console, interruption: Self.interruption, read)
     }
 
-    /// Goes through the campaign's results from its beginning; how many were deleted.
     /// Goes through the results that the report counts, once more.
     private func scan(_ verb: String, _ body: (NotificationResult) throws -> Void) throws {
         let reader = try query.context.outcomes(of: [.init(definition)], query.layout)
