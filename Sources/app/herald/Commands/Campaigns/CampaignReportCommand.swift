@@ -109,7 +109,7 @@ private struct CampaignReportRun {
     var report: CampaignReport
     var deletedCount: Int64 = 0
     /// Up to where the results are read: the lists are of the moment of the counts.
-    private var ends: [Int32: Int64]?
+    var ends: [Int32: Int64]?
     var feedback: FeedbackCount?
 
     private var console: Console { invocation.console }
