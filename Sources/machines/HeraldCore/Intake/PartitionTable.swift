@@ -317,10 +317,12 @@ extension PartitionTable {
         let first = tracker.pass(offsets)
         all[place].tracker = tracker
         all[place].history = max(all[place].history, offsets.upperBound)
+        guard let first else { return .doneBefore }
         // Their age is unknown, but they were there when the client failed. By now another log may be in its place, whose
-        // records are younger.
+        // records are younger. The evidence of what an earlier owner has settled came with its map: records that were
+        // written since, behind a cut, would seem as old.
         all[place].evidence.note(failedAt)
-        return first.map { .new($0) } ?? .doneBefore
+        return .new(first)
     }
 }
 
