@@ -79,13 +79,13 @@ struct RefusalNightsTests {
             try await fixture.deleteTopic(retry)
             fixture.backend.misbehave([.status(503) { $0.user = "bad-*" }])
             try await fixture.publish((20..<30).map { Publication(id: "e\($0)", user: "bad-\($0)") })
+            _ = try await night.worker.waitForLog("refuses records (it is missing")
+            fixture.backend.misbehave([])
             let sentence = try await night.expect("topics-missing", naming: fixture.topic(retry))
             #expect(sentence.contains("herald topics apply"), "\(sentence)")
-            _ = try await night.worker.waitForLog("refuses records (it is missing")
             let page = try await night.worker.page("/readyz").text
             #expect(!page.contains("records-refused") && !page.contains("commits-failing"), "\(page)")
 
-            fixture.backend.misbehave([])
             try await fixture.makeTopic(retry)
             try await night.expectWell(results: 30)
         }
