@@ -84,6 +84,27 @@ struct EngineUnreadableTests {
         #expect(map.evidence == LogEvidence(newest: now.milliseconds, begin: 0))
     }
 
+    @Test("is no news of the log when an earlier owner has settled it: what was written since is younger")
+    func settledBefore() throws {
+        let harness = harness()
+        let failedAt = harness.now.wall
+        _ = harness.batchFails(at: 3)
+        harness.batchIsUnreadable(3..<10, failedAt: failedAt)
+        let former = try #require(commit(harness))
+        harness.engine.unassigned(now: harness.now)
+        harness.assign(startingAt: former.offset, metadata: former.metadata)
+        harness.pass(.seconds(5))
+        harness.event("b", stamped: 0)
+        harness.event("c", stamped: 0)
+        _ = harness.batchFails(at: 3)
+        harness.batchIsUnreadable(3..<10)
+        harness.answer(200)
+        let position = try #require(commit(harness))
+        let identity = PartitionIdentity(cluster: "", topic: "notifications", partition: 0)
+        let map = try #require(CompletionMap(text: position.metadata, committed: position.offset, of: identity))
+        #expect(map.evidence == LogEvidence(newest: failedAt.milliseconds, begin: 0))
+    }
+
     @Test("never gets a value, even when its dead letter was refused in every form and is retried")
     func triedAgain() throws {
         let harness = EngineHarness.atomic()
