@@ -131,7 +131,8 @@ struct EngineDriver: ~Copyable {
             case .produce(let id): produce(id)
             case .commit(let sequence): commit = (sequence, taken + Self.takenDuringCommit)
             case .beginTransaction, .release, .retainRecord: break
-            case .abortTransaction, .renewProducer, .resolveCommit, .rewind, .pause, .resume, .retainQueue,
+            case .abortTransaction, .giveUpRecords, .renewProducer, .resolveCommit, .rewind, .pause, .resume,
+                .retainQueue,
                 .dropRetained, .unassign,
                 .leave, .renewCredentials, .pauseCampaign, .notice:
                 preconditionFailure("nothing fails here")

@@ -695,12 +695,6 @@ MUTANTS = [
         "",
     ),
     Mutant(
-        "one delay's topic that takes nothing holds all calls",
-        "TopicRefusals.swift",
-        "rows[topic].isOut && (topic < Self.firstDelay || rows[Self.firstDelay...].allSatisfy(\\.isOut))",
-        "rows[topic].isOut",
-    ),
-    Mutant(
         "a transaction that failed comes again as it was",
         "TransactionRoom.swift",
         "if events > 0, !isExplained { count = max(1, events / 2) }",
@@ -1097,7 +1091,7 @@ MUTANTS = [
         "Engine+Holds.swift",
         "        events[slot].wasCalled && events[slot].open != events[slot].event.pushServices\n",
         "        false\n",
-        scenario="serviceRefusals=3",
+        scenario="serviceRefusals=3 forbidden=0",
     ),
     Mutant(
         "a hold's probe without an answer counts",
