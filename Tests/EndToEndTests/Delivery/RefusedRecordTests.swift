@@ -103,24 +103,44 @@ struct RefusedRecordTests {
         }
     }
 
-    @Test("A delay topic that takes no batch stops no calls: retries go by way of another one")
-    func refusingDelay() async throws {
+    /// Users whose names begin with bad fail, and the others do not.
+    private static var failingBeside: Fixture.Plan {
         var plan = Fixture.Plan()
         plan.settings = ["retry.immediate": "0"]
         plan.misbehaviour = [.status(503) { $0.user = "bad*" }]
-        try await Fixture.run(plan) { fixture in
+        return plan
+    }
+
+    /// Publishes an event of each of them, ten by ten; the well ones are called although the others' retries find no way.
+    private static func publishBeside(_ fixture: Fixture) async throws {
+        let bad = (0..<200).map { Publication(id: "bad-\($0)", user: "bad-\($0)") }
+        for round in 0..<20 {
+            try await fixture.publish(Array(bad[10 * round..<10 * round + 10]))
+            try await fixture.publish(Batch.events(10 * round..<10 * round + 10))
+            // Calls stopped for half a minute, or until the topic was there again.
+            try await fixture.wait("the well ones are called", within: 10) {
+                fixture.backend.calls.count { $0.user?.hasPrefix("bad") == false } == 10 * round + 10
+            }
+        }
+    }
+
+    /// Every event has its one result, and no call was repeated.
+    private static func expectEnd(_ fixture: Fixture) async throws {
+        try await fixture.waitForResults(400, within: 120)
+        try await fixture.waitUntilAllIsCommitted()
+        let oracle = try await Oracle(fixture)
+        let dead = ["apns": "dead-lettered attempts-exhausted 503 attempts 3"]
+        oracle.expectResults(Batch.delivered(0..<200).merging((0..<200).map { ("bad-\($0)", dead) }) { $1 })
+        oracle.expectCalls { $0.hasPrefix("bad") ? 3 : 1 }
+    }
+
+    @Test("A delay topic that takes no batch stops no calls: retries go by way of another one")
+    func refusingDelay() async throws {
+        try await Fixture.run(Self.failingBeside) { fixture in
             let worker = try await fixture.startWorker()
             // As an operator's mistake, which the worker did not know at its start.
             try await fixture.configure("notifications.retry.1s", ["max.message.bytes": "900"])
-            let bad = (0..<200).map { Publication(id: "bad-\($0)", user: "bad-\($0)") }
-            for round in 0..<20 {
-                try await fixture.publish(Array(bad[10 * round..<10 * round + 10]))
-                try await fixture.publish(Batch.events(10 * round..<10 * round + 10))
-                // Calls stopped for half a minute.
-                try await fixture.wait("the well ones are called", within: 10) {
-                    fixture.backend.calls.count { $0.user?.hasPrefix("bad") == false } == 10 * round + 10
-                }
-            }
+            try await Self.publishBeside(fixture)
             let page = try await worker.page("/readyz").text
             let topic = fixture.topic("notifications.retry.1s")
             #expect(page.contains(#""ready": true"#) && page.contains("record-refused"), "\(page)")
@@ -130,33 +150,16 @@ struct RefusedRecordTests {
             #expect(try await worker.metrics()["herald_transaction_aborts_total"] ?? 0 < 30)
 
             try await fixture.configure("notifications.retry.1s", ["max.message.bytes": "1048588"])
-            try await fixture.waitForResults(400, within: 120)
-            try await fixture.waitUntilAllIsCommitted()
-            let oracle = try await Oracle(fixture)
-            let dead = ["apns": "dead-lettered attempts-exhausted 503 attempts 3"]
-            oracle.expectResults(
-                Batch.delivered(0..<200).merging((0..<200).map { ("bad-\($0)", dead) }) { $1 })
-            oracle.expectCalls { $0.hasPrefix("bad") ? 3 : 1 }
+            try await Self.expectEnd(fixture)
         }
     }
 
     @Test("A delay topic that is deleted stops no calls: retries go by way of another one")
     func deletedDelay() async throws {
-        var plan = Fixture.Plan()
-        plan.settings = ["retry.immediate": "0"]
-        plan.misbehaviour = [.status(503) { $0.user = "bad*" }]
-        try await Fixture.run(plan) { fixture in
+        try await Fixture.run(Self.failingBeside) { fixture in
             let worker = try await fixture.startWorker()
-            let bad = (0..<200).map { Publication(id: "bad-\($0)", user: "bad-\($0)") }
             try await fixture.deleteTopic("notifications.retry.1s")
-            for round in 0..<20 {
-                try await fixture.publish(Array(bad[10 * round..<10 * round + 10]))
-                try await fixture.publish(Batch.events(10 * round..<10 * round + 10))
-                // Calls stopped until the topic was there again.
-                try await fixture.wait("the well ones are called", within: 10) {
-                    fixture.backend.calls.count { $0.user?.hasPrefix("bad") == false } == 10 * round + 10
-                }
-            }
+            try await Self.publishBeside(fixture)
             try await fixture.waitForResults(200, within: 20)
             let topic = fixture.topic("notifications.retry.1s")
             var page = ""
@@ -172,13 +175,7 @@ struct RefusedRecordTests {
             #expect(try await worker.metrics()["herald_transaction_aborts_total"] ?? 0 < 30)
 
             try await fixture.makeTopic("notifications.retry.1s")
-            try await fixture.waitForResults(400, within: 120)
-            try await fixture.waitUntilAllIsCommitted()
-            let oracle = try await Oracle(fixture)
-            let dead = ["apns": "dead-lettered attempts-exhausted 503 attempts 3"]
-            oracle.expectResults(
-                Batch.delivered(0..<200).merging((0..<200).map { ("bad-\($0)", dead) }) { $1 })
-            oracle.expectCalls { $0.hasPrefix("bad") ? 3 : 1 }
+            try await Self.expectEnd(fixture)
         }
     }
 

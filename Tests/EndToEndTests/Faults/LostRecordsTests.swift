@@ -159,10 +159,7 @@ struct LostRecordsTests {
             try await fixture.waitForResults(1)
             worker.terminate()
             _ = try await worker.waitForExit()
-            try await fixture.publish([Publication(id: "lost", user: "ann")])
-            try await fixture.catchUp()
-            let lost = try #require(fixture.requests.max { $0.timestamp < $1.timestamp })
-            try await fixture.commit([lost.topicPartition: lost.offset + 1])
+            try await fixture.loseEvent()
             let other = try await account()
             #expect(other.status == 1 && other.value["acknowledged"] as? Int == 12, "\(other.output)")
         }

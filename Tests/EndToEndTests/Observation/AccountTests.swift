@@ -70,10 +70,7 @@ struct AccountTests {
             worker.terminate()
             _ = try await worker.waitForExit()
             // A commit passes what no worker has called, as a reset of the group's offsets to the end does.
-            try await fixture.publish([Publication(id: "lost", user: "ann")])
-            try await fixture.catchUp()
-            let lost = try #require(fixture.requests.max { $0.timestamp < $1.timestamp })
-            try await fixture.commit([lost.topicPartition: lost.offset + 1])
+            let lost = try await fixture.loseEvent()
             let found = try await account(fixture)
             #expect(found.status == 1 && numbers(found.value["total"])["missing"] == 1, "\(found.output)")
             let missing = found.value["missing"] as? [[String: Any]] ?? []

@@ -390,6 +390,16 @@ final class Fixture: Sendable {
         }
     }
 
+    /// Publishes an event and commits past it, so that nobody calls it; the group must have no members.
+    @discardableResult
+    func loseEvent() async throws -> StoredRecord {
+        try await publish([Publication(id: "lost", user: "ann")])
+        try await catchUp()
+        let lost = try #require(requests.max { $0.timestamp < $1.timestamp })
+        try await commit([lost.topicPartition: lost.offset + 1])
+        return lost
+    }
+
     /// Commits offsets for the group, which must have no members.
     func commit(_ offsets: [TopicPartition: Int64], metadata: String = "") async throws {
         try await Blocking.run { [bootstrapServers, name] in

@@ -35,7 +35,10 @@ package struct CampaignTest: Sendable {
     /// - Parameters:
     ///   - audience: `nil` where no text has a field.
     ///   - id: what the events' ids begin with.
-    package init(to users: [String], _ text: CampaignText, audience: Audience?, id: String) throws {
+    package init(
+        to users: [String], _ text: CampaignText, audience: Audience?,
+        id: String = "campaign-test-\(EventPreparation.randomID().prefix(16))"
+    ) throws {
         var found: [String: (message: String, content: CampaignContent)] = [:]
         var first: (user: String, message: String, content: CampaignContent)?
         if let audience {

@@ -55,8 +55,7 @@ enum CampaignTestCommand: HeraldCommand {
         let audience = try parsed[audience].map {
             try Audience(path: $0, AudienceOptions.form(parsed), copyingInto: invocation.temporaryDirectory)
         }
-        let test = try CampaignTest(
-            to: names, text, audience: audience, id: "campaign-test-\(EventPreparation.randomID().prefix(16))")
+        let test = try CampaignTest(to: names, text, audience: audience)
         for warning in settings.contentReach.warnings(test.events[0].contentFields, to: text.pushServices) {
             console.complain("warning: \(SafeText.escaped(warning))")
         }

@@ -47,9 +47,7 @@ struct CampaignTrial: Sendable {
         _ draft: CampaignDraft, _ audience: Audience, to users: [String], pushServices: PushServices,
         in context: CampaignContext, _ layout: CampaignContext.Layout, _ work: AskedTasks<CampaignTrial>.Work
     ) throws {
-        let test = try CampaignTest(
-            to: users, draft.order.text, audience: audience,
-            id: "campaign-test-\(EventPreparation.randomID().prefix(16))")
+        let test = try CampaignTest(to: users, draft.order.text, audience: audience)
         var trial = CampaignTrial()
         trial.filledBy = test.filledBy
         let missing = try context.send(
