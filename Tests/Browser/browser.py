@@ -153,24 +153,33 @@ class Browser:
 
     # Actions
 
+    def _act(self, selector, name, action):
+        """Does something to the first element of that name, to its successor if the page replaces it meanwhile."""
+        def act():
+            action(self.the(selector, name))
+            return True
+        self.wait(act, f"{selector} {name!r} was replaced again and again")
+
     def press(self, name):
         """Clicks a button or a link."""
-        self.the(f"{BUTTONS}, {LINKS}", name).click()
+        self._act(f"{BUTTONS}, {LINKS}", name, lambda element: element.click())
 
     def press_button(self, name):
         """Clicks a button, even if a link has the same name."""
-        self.the("button", name).click()
+        self._act("button", name, lambda element: element.click())
 
     def fill(self, label, text):
         """Types into the field with this label."""
-        field = self.the(FIELDS, label)
-        field.clear()
-        field.send_keys(text)
+        def fill(field):
+            field.clear()
+            field.send_keys(text)
+        self._act(FIELDS, label, fill)
 
     def choose(self, label, option):
         """Picks an option of a list by its text."""
-        field = self.the("select", label)
-        next(each for each in field.find_elements(By.TAG_NAME, "option") if each.text == option).click()
+        def choose(field):
+            next(each for each in field.find_elements(By.TAG_NAME, "option") if each.text == option).click()
+        self._act("select", label, choose)
 
     def focused(self):
         """The accessible name of the focused element."""

@@ -30,6 +30,15 @@ private func diagnose(_ environment: [String: String], _ words: String...) async
     Diagnosis(try await HeraldProgram.run(["doctor"] + words, environment: environment))
 }
 
+/// A diagnosis that had the time for all that it looks at: the doctor ends after some seconds, however busy the machine.
+private func unhurriedDiagnosis(_ environment: [String: String]) async throws -> Diagnosis {
+    var diagnosis = try await diagnose(environment)
+    for _ in 1..<5 where diagnosis.lines.contains(where: { $0.contains(" in time") || $0.contains(" no time left ") }) {
+        diagnosis = try await diagnose(environment)
+    }
+    return diagnosis
+}
+
 private func backendEnvironment(_ backend: ReferenceBackend, password: String = "herald") -> [String: String] {
     [
         "HERALD_BACKEND_URL": backend.url, "HERALD_BACKEND_AUTH_USERNAME": "herald",
@@ -53,7 +62,7 @@ struct DoctorOnPlainBrokerTests {
         var environment = environment(fixture, backend)
         environment["HERALD_TOPICS_PARTITIONS"] = "1"
         for _ in 0..<2 {
-            let diagnosis = try await diagnose(environment)
+            let diagnosis = try await unhurriedDiagnosis(environment)
             #expect(diagnosis.run.status == 0, "\(diagnosis.run.output)\(diagnosis.run.error)")
             #expect(diagnosis.names("✗").isEmpty && diagnosis.names("!").isEmpty, "\(diagnosis.run.output)")
             #expect(diagnosis.names("-") == ["write"])
@@ -230,9 +239,10 @@ struct DoctorOnSecureBrokerTests {
         try await kafka.allow(.herald, [.read, .write, .describeConfigs], on: [.topics(prefix: "notifications")])
         try await kafka.allow(.herald, [.read], on: [.group("herald")])
         try await kafka.allow(.herald, [.write], on: [.transactionalIDs(prefix: "herald-")])
-        let all = try await diagnose(environment)
+        let all = try await unhurriedDiagnosis(environment)
         #expect(all.run.status == 0, "\(all.run.output)")
-        #expect(all.names("✗").isEmpty && all.names("!").isEmpty && all.names("-") == ["write"], "\(all.run.output)")
+        let notPassed = all.lines.filter { !$0.hasPrefix("✓ ") }
+        #expect(notPassed.map { $0.prefix(8) } == ["- write "], "\(notPassed.joined(separator: "\n"))")
         #expect(
             all.lines("✓", "broker tls").count == 1 && all.lines("✓", "broker login")[0].contains("PLAIN as herald"))
 
@@ -253,7 +263,7 @@ struct DoctorOnSecureBrokerTests {
         try await kafka.deny(.herald, [.read], on: [.topic("notifications.bulk")])
         try await kafka.takeBack(.herald, [.read], on: [.group("herald")])
         try await kafka.allow(.herald, [.describe], on: [.group("herald")])
-        let some = try await diagnose(environment)
+        let some = try await unhurriedDiagnosis(environment)
         #expect(some.run.status == 1)
         #expect(
             some.lines.filter { $0.hasPrefix("✗") } == [
