@@ -63,6 +63,30 @@ struct CampaignStartCommandTests {
         }
     }
 
+    @Test("Each recipient's own message comes from a column, and the preview shows the longest and the emptiest")
+    func messageColumn() async throws {
+        try await inDirectory { directory in
+            let audience = "user;text;city\nann;Hi Ann;Ulm\nbob;Привет, Боб;\ncid;;Bonn\n"
+            let base = ["--audience", "-", "--dry-run", "--message-column", "text"]
+            let run = try await HeraldProgram.run(
+                words(directory, base + ["--title", "{{city|Here}}", "--max-invalid", "50%"], message: nil),
+                input: audience)
+            #expect(run.output.contains("2 recipients, 0 repeats, 1 invalid line"), "\(run.error)\(run.output)")
+            #expect(run.output.contains("line 4: the message is empty"), "\(run.output)")
+            #expect(run.output.contains("  ann: Hi Ann\n    title: Ulm\n"), "\(run.output)")
+            #expect(
+                run.output.contains("  the longest, with 15 characters, is that of bob: Привет, Боб\n"), "\(run.output)"
+            )
+            #expect(run.output.contains("  the emptiest, without city, is that of bob: Привет, Боб\n"), "\(run.output)")
+            let both = try await HeraldProgram.run(words(directory, base, message: "Hi"), input: audience)
+            #expect(both.status == 2 && both.error.contains("only one can be given"), "\(both.error)")
+            let braces = try await HeraldProgram.run(
+                words(directory, ["--audience", "-", "--dry-run", "--message-column", "a}"], message: nil),
+                input: audience)
+            #expect(braces.status == 2 && braces.error.contains("rename the column"), "\(braces.error)")
+        }
+    }
+
     @Test("A spreadsheet's file is read as it is, and too many invalid lines stop it with the reason")
     func spreadsheet() async throws {
         try await inDirectory { directory in
@@ -164,8 +188,8 @@ struct CampaignStartCommandTests {
         "Missing or wrong options are named before anything is read",
         arguments: [
             (["--audience", "-"], "Hi {{#name}}", "the message, column 6: a section cannot be used", 2),
-            (["--audience", "-"], nil, "--message or --message-file is needed", 2),
-            (["--audience", "-", "--message-file", "x"], "Hi", "do not go together", 2),
+            (["--audience", "-"], nil, "--message, --message-file or --message-column is needed", 2),
+            (["--audience", "-", "--message-file", "x"], "Hi", "only one can be given", 2),
             (["--audience", "-"], "", "the message is empty", 2),
             ([], "Hi", "--name, --audience, --pns", 2),
             (["--audience", "-", "--ramp", "1,all,2"], "Hi", "--ramp", 2),

@@ -43,6 +43,25 @@ struct CampaignContentTests {
         #expect(preview.longestMessage == 6 && preview.longestContent == 61 && preview.invalid == 0)
     }
 
+    @Test(
+        "The longest is told by the characters of message and title, the emptiest by its fields, whatever stands there")
+    func extremes() throws {
+        let audience = """
+            user,name,city
+            ann,Ann,Ulm
+            bob,äöüß,
+            cid,Cidney,Bonn
+            dora,,
+            eve,,
+            """
+        let preview = try preview(audience, Self.content(title: "{{city|Your town}}"))
+        #expect(preview.longest?.user == "bob" && preview.longest?.characters == "Hi äöüßYour town".count)
+        #expect(preview.emptiest?.sample.user == "dora" && preview.emptiest?.fields == ["name", "city"])
+        #expect(preview.emptiest?.sample.message == "Hi " && preview.samples.map(\.user) == ["ann", "bob", "cid"])
+        let plain = try self.preview("user,name\nann,Ann\n", CampaignContent())
+        #expect(plain.longest?.user == "ann" && plain.emptiest == nil && !plain.hasOneText)
+    }
+
     @Test("A text that breaks its rule when it is filled in makes its line invalid, and the line says why")
     func invalidLines() throws {
         let long = String(repeating: "t", count: 257)

@@ -20,6 +20,13 @@ package struct AudiencePreview: Sendable {
         package var content: CampaignContent
     }
 
+    /// A recipient whom some of the texts' fields have nothing for.
+    package struct Emptiest: Sendable, Equatable {
+        package var sample: Sample
+        /// The names of these fields, in the order of their first use.
+        package var fields: [String]
+    }
+
     /// A field that looks like a mistake for some recipients.
     package struct DoubtfulField: Sendable, Equatable {
         package var name: String
@@ -56,6 +63,13 @@ package struct AudiencePreview: Sendable {
     package private(set) var emptyLines = 0
     package private(set) var invalidLines: [InvalidLine] = []
     package private(set) var samples: [Sample] = []
+    /// Whose title and message have the most characters, the first of them; `nil` without recipients.
+    package private(set) var longest: Sample?
+    /// Whom the most fields have nothing for, the first of them; `nil` when there is something in each for everybody.
+    package private(set) var emptiest: Emptiest?
+    /// Whether everybody gets the same texts.
+    package let hasOneText: Bool
+    private var mostCharacters = -1
     /// The user's column and the texts' fields, in their order, where some look like a mistake.
     package private(set) var doubtfulFields: [DoubtfulField] = []
     /// The most bytes that a message has.
@@ -94,6 +108,7 @@ package struct AudiencePreview: Sendable {
         let reader = try RecipientReader(audience, campaign, expiresAt: expiresAt)
         reading = reader.lines.reading
         columns = reader.lines.columnNames
+        hasOneText = campaign.template.fields.names.isEmpty
         comparedTo = former?.audience
         let ids = RecipientIDs(campaign: campaign.name)
         var lines = 0
@@ -134,12 +149,8 @@ package struct AudiencePreview: Sendable {
                 noteDoubts(reader, campaign.template)
                 longestMessage = max(longestMessage, reader.message.count)
                 longestContent = max(longestContent, reader.texts.reduce(0) { $0 + $1.count })
-                if samples.count < Self.shownSamples {
-                    samples.append(
-                        Sample(
-                            user: String(decoding: reader.user, as: UTF8.self),
-                            message: String(decoding: reader.message, as: UTF8.self), content: reader.content))
-                }
+                if samples.count < Self.shownSamples { samples.append(Sample(reader)) }
+                noteExtremes(reader, campaign.template)
             }
         }
         if exclusions != nil { self.excludedMark = excludedMark.text }
@@ -154,6 +165,17 @@ package struct AudiencePreview: Sendable {
                 name == reading.userColumn
                     ? "no line of the audience has a \(name)"
                     : "the \(campaign.template.place(using: name)) uses {{\(name)}}, which no line of the audience has")
+        }
+    }
+
+    private mutating func noteExtremes(_ reader: RecipientReader, _ template: ContentTemplate) {
+        if reader.visibleBytes > mostCharacters {
+            let count = reader.visibleCharacters
+            if count > mostCharacters { (mostCharacters, longest) = (count, Sample(reader)) }
+        }
+        let empty = reader.emptyFields
+        if empty.count > emptiest?.fields.count ?? 0 {
+            emptiest = Emptiest(sample: Sample(reader), fields: empty.map { template.fields.names[$0] })
         }
     }
 
@@ -182,4 +204,16 @@ package struct AudiencePreview: Sendable {
     /// What to say of an audience that is not the same any more.
     static let changed = ToolFailure(
         "the audience was changed while it was read; start again with one that is complete")
+}
+
+extension AudiencePreview.Sample {
+    /// The present recipient.
+    fileprivate init(_ reader: RecipientReader) {
+        self.init(
+            user: String(decoding: reader.user, as: UTF8.self),
+            message: String(decoding: reader.message, as: UTF8.self), content: reader.content)
+    }
+
+    /// What phones show of it, in characters: message and title.
+    package var characters: Int { message.count + (content.title?.count ?? 0) }
 }

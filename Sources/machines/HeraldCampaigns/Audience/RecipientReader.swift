@@ -38,6 +38,10 @@ package final class RecipientReader {
     private(set) var evidence = EncodingEvidence()
     /// What looks like a mistake in the texts' fields, by their numbers in the template's names, and the part's number.
     private(set) var doubts: [(field: Int, doubt: FieldDoubt, part: Int)] = []
+    /// The numbers of the fields that have nothing for the present recipient, whatever stands there instead.
+    private(set) var emptyFields: [Int] = []
+    /// The parts that phones show: message and title.
+    private let visibleParts: [Int]
     private(set) var event: [UInt8] = []
     private var field: [UInt8] = []
 
@@ -53,6 +57,7 @@ package final class RecipientReader {
             pushServices: try PushServices(names: campaign.pushServices), maxEventBytes: campaign.maximumEventBytes,
             users: users)
         isContentRight = template.parts.count == 1
+        visibleParts = campaign.template.visibleParts
         texts = Array(repeating: [], count: template.parts.count)
         lines = try AudienceReader(
             audience, fields: template.fields.names, isOptional: template.fields.isOptional,
@@ -73,6 +78,7 @@ package final class RecipientReader {
         if let problem = users.problem(in: user.span.bytes) { return .invalid(problem) }
         if users == .text, let problem = problem(inText: user, "user") { return .invalid(problem) }
         doubts.removeAll(keepingCapacity: true)
+        emptyFields.removeAll(keepingCapacity: true)
         var isBeyondASCII = evidence.hasUTF8 || user.contains { $0 > 0x7F }
         for (number, part) in template.parts.enumerated() {
             texts[number].removeAll(keepingCapacity: true)
@@ -81,6 +87,7 @@ package final class RecipientReader {
                 append: { field, text in
                     let before = text.count
                     lines.append(field + 1, to: &text)
+                    if text.count == before, !emptyFields.contains(field) { emptyFields.append(field) }
                     if !isBeyondASCII { isBeyondASCII = text[before...].contains { $0 > 0x7F } }
                     if let doubt = FieldDoubt(text[before...]) { doubts.append((field, doubt, number)) }
                     if part.place.isURL { PercentEncoding.mendURL(&text, from: before) }
@@ -119,6 +126,14 @@ package final class RecipientReader {
             separator = UInt8(ascii: ",")
         }
         output.append(text: "}\n")
+    }
+
+    /// How many bytes message and title have.
+    var visibleBytes: Int { visibleParts.reduce(0) { $0 + texts[$1].count } }
+
+    /// How many of Unicode's scalars message and title have: one for each byte that continues none.
+    var visibleCharacters: Int {
+        visibleParts.reduce(0) { sum, part in sum + texts[part].count { $0 & 0xC0 != 0x80 } }
     }
 
     /// The texts of the present recipient beside the message.

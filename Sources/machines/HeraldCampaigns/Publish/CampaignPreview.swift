@@ -238,16 +238,26 @@ package struct CampaignPreview: Sendable {
 
     /// The same with the messages as a page shows them, each in one line.
     package var shownMembers: [JSONValue.Member] {
-        members.map { $0.name == "samples" ? .init("samples", samples(CampaignWords.oneLine)) : $0 }
+        let shown = samples(CampaignWords.oneLine)
+        return members.map { member in shown.first { $0.name == member.name } ?? member }
     }
 
-    private func samples(_ shown: (String) -> String) -> JSONValue {
-        .array(
-            audience.samples.map {
-                .object(
-                    [.init("user", .string($0.user)), .init("message", .string(shown($0.message)))]
-                        + $0.content.members(shown))
-            })
+    /// What the first recipients get, and the two whose notifications show most and have least.
+    private func samples(_ shown: (String) -> String) -> [JSONValue.Member] {
+        func members(_ sample: AudiencePreview.Sample) -> [JSONValue.Member] {
+            [.init("user", .string(sample.user)), .init("message", .string(shown(sample.message)))]
+                + sample.content.members(shown)
+        }
+        var all: [JSONValue.Member] = [.init("samples", .array(audience.samples.map { .object(members($0)) }))]
+        if let longest = audience.longest {
+            all.append(
+                .init("longest", .object(members(longest) + [.init("characters", .integer(longest.characters))])))
+        }
+        if let emptiest = audience.emptiest {
+            let fields = JSONValue.array(emptiest.fields.map { .string($0) })
+            all.append(.init("emptiest", .object(members(emptiest.sample) + [.init("emptyFields", fields)])))
+        }
+        return all
     }
 
     /// It as `herald campaign start --dry-run -o json` has it.
@@ -266,12 +276,13 @@ package struct CampaignPreview: Sendable {
                             .init("reason", .string($0.reason)),
                         ])
                     })),
-            .init("samples", samples { $0 }), .init("excluded", .integer(audience.excluded)),
+            .init("excluded", .integer(audience.excluded)),
             .init("longestMessageBytes", .integer(audience.longestMessage)),
             .init("readAs", .string(audience.reading.text)),
             .init("userColumn", .string(audience.reading.userColumn)),
             .init("toNotify", .integer(toNotify)),
         ]
+        members += samples { $0 }
         if order.exclusions != nil {
             members += [
                 .init(

@@ -143,6 +143,9 @@ package struct ContentTemplate: Sendable, Equatable {
         try check(.field(.category)) { $0.category = content.category }
     }
 
+    /// The numbers of the parts that phones show as words: message and title.
+    var visibleParts: [Int] { parts.indices.filter { [.message, .field(.title)].contains(parts[$0].place) } }
+
     /// Whether all that is beside the message is the same for all.
     var hasConstantContent: Bool { parts.dropFirst().allSatisfy { $0.template.fields.names.isEmpty } }
 

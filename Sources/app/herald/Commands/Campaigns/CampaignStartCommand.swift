@@ -12,6 +12,8 @@ enum CampaignStartCommand: HeraldCommand {
         "message", .text("TEXT"), "What they get, with fields of the audience such as {{first_name}}.")
     static let messageFile = CommandOption.optional(
         "message-file", .file("FILE"), "The same from a file, without its last line's end.")
+    static let messageColumn = CommandOption.optional(
+        "message-column", .text("COLUMN"), "The audience's column that has each recipient's own message.")
     static let pushServices = CommandOption.optional("pns", .pushServices, "The push services, such as apns,gcm.")
     static let topic = CommandOption.optional(
         "topic", .text("TOPIC"), "The request topic; the second of topics.requests if not given.")
@@ -92,7 +94,7 @@ enum CampaignStartCommand: HeraldCommand {
             + "outcome, but not for the end of quiet hours: when nothing else is open it says until when those sleep, which changes "
             + "no exit status, and herald campaign status has their outcomes later.",
         options: [name, audience] + AudienceOptions.all + [
-            message, messageFile,
+            message, messageFile, messageColumn,
         ] + ContentOptions.all + [
             pushServices, topic, exclude, excludeCampaign, excludeDelivered, at, zone, detach, rate, ramp, pauseShare,
             expiresIn, invalidFile, maxInvalid,

@@ -49,16 +49,30 @@ struct CampaignStartOutput {
                 "  begins with \(preview.stepsLeft.map(CampaignWords.number).joined(separator: ", ")), "
                     + "and waits for their outcomes")
         }
-        lines.append("  the longest message has \(CampaignWords.counted(audience.longestMessage, "byte"))")
         for warning in preview.warnings { lines.append("  warning: \(SafeText.escaped(warning))") }
-        for sample in audience.samples {
-            lines.append(
-                "  \(SafeText.escaped(sample.user)): \(SafeText.escaped(CampaignWords.oneLine(sample.message)))")
-            for (name, text) in sample.content.texts {
-                lines.append("    \(name): \(SafeText.escaped(CampaignWords.oneLine(text)))")
-            }
+        return lines + sampleLines
+    }
+
+    /// The first notifications, and the longest and the emptiest of all.
+    private var sampleLines: [String] {
+        let audience = preview.audience
+        func lines(_ sample: AudiencePreview.Sample, _ title: String = "") -> [String] {
+            ["  \(title)\(SafeText.escaped(sample.user)): \(SafeText.escaped(CampaignWords.oneLine(sample.message)))"]
+                + sample.content.texts.map { name, text in
+                    "    \(name): \(SafeText.escaped(CampaignWords.oneLine(text)))"
+                }
         }
-        return lines
+        var all = audience.samples.flatMap { lines($0) }
+        if let longest = audience.longest {
+            let size = CampaignWords.counted(longest.characters, "character")
+            all +=
+                audience.hasOneText ? ["  each has \(size)"] : lines(longest, "the longest, with \(size), is that of ")
+        }
+        if let emptiest = audience.emptiest {
+            let names = emptiest.fields.map { SafeText.escaped($0) }.joined(separator: ", ")
+            all += lines(emptiest.sample, "the emptiest, without \(names), is that of ")
+        }
+        return all
     }
 
     // MARK: - Data

@@ -31,7 +31,10 @@ struct CampaignStartRun {
         let parsed = invocation.parsed
         guard let name = parsed[Command.name], let audience = parsed[Command.audience],
             let services = parsed[Command.pushServices]
-        else { throw parsed.mistake("--name, --audience, --pns and --message or --message-file are needed") }
+        else {
+            throw parsed.mistake(
+                "--name, --audience, --pns and --message, --message-file or --message-column are needed")
+        }
         let template = try Self.template(parsed)
         if parsed[Command.pauseShare] == 0 { throw parsed.mistake("--pause-if-failures has to be above 0%") }
         if parsed[Command.expiresIn] == .zero { throw parsed.mistake("--expires-in has to be above 0") }
@@ -94,11 +97,17 @@ struct CampaignStartRun {
     /// What the options say that recipients get.
     static func template(_ parsed: ParsedCommand) throws -> ContentTemplate {
         let text: String
-        switch (parsed[Command.message], parsed[Command.messageFile]) {
-        case (let message?, nil): text = message
-        case (nil, let path?): text = try contents(of: path)
-        case (nil, nil): throw parsed.mistake("--message or --message-file is needed")
-        case (_?, _?): throw parsed.mistake("--message and --message-file do not go together")
+        switch (parsed[Command.message], parsed[Command.messageFile], parsed[Command.messageColumn]) {
+        case (let message?, nil, nil): text = message
+        case (nil, let path?, nil): text = try contents(of: path)
+        case (nil, nil, let column?):
+            guard !column.contains(where: { "{}|".contains($0) }) else {
+                throw parsed.mistake(
+                    "--message-column: a field's name has no braces and no bar here; rename the column")
+            }
+            text = "{{\(column)}}"
+        case (nil, nil, nil): throw parsed.mistake("--message, --message-file or --message-column is needed")
+        case _: throw parsed.mistake("of --message, --message-file and --message-column only one can be given")
         }
         typealias Content = ContentOptions
         var content = CampaignContent()

@@ -23,7 +23,7 @@ enum CampaignTestCommand: HeraldCommand {
             + "It waits for the outcome on each push service, a minute at most. The exit status is 0 if all are delivered, and 3 "
             + "if some are not, or that is not known. The audit topic has who did it.",
         options: [users, audience] + AudienceOptions.all + [
-            CampaignStartCommand.message, CampaignStartCommand.messageFile,
+            CampaignStartCommand.message, CampaignStartCommand.messageFile, CampaignStartCommand.messageColumn,
         ] + ContentOptions.all + [
             CampaignStartCommand.pushServices, CampaignStartCommand.topic, noWait, OutputFormat.option,
         ],
@@ -38,7 +38,7 @@ enum CampaignTestCommand: HeraldCommand {
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
         let (parsed, console) = (invocation.parsed, invocation.console)
         guard let to = parsed[users], let services = parsed[CampaignStartCommand.pushServices] else {
-            throw parsed.mistake("--to, --pns and --message or --message-file are needed")
+            throw parsed.mistake("--to, --pns and --message, --message-file or --message-column are needed")
         }
         let names: [String]
         do throws(ToolFailure) {

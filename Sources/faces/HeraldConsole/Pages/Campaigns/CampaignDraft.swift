@@ -75,7 +75,7 @@ struct CampaignDraft: Sendable {
     }
 
     /// The members of a preview that have texts of the notifications.
-    private static let content: Set<String> = ["samples", "warnings"]
+    private static let content: Set<String> = ["samples", "longest", "emptiest", "warnings"]
 
     /// These members, of a preview whose message was not typed by its viewer; `nil` while the audience is read.
     var messages: JSONValue? {

@@ -460,7 +460,7 @@ function trial(answer, app, state) {
 /** What looks like a mistake, and the first messages. */
 function messages(found) {
   const { warnings = [], samples } = found;
-  return [warnings.map((warning) => h('p', { class: 'badge warn' }, warning)), samples.length > 0 && [phones(samples[0], found), table(firstMessages(samples))]];
+  return [warnings.map((warning) => h('p', { class: 'badge warn' }, warning)), samples.length > 0 && [phones(found), table(firstMessages(samples))]];
 }
 
 /** Where the message was not typed, an offer to show the first ones: they tell whether the file is read right. */

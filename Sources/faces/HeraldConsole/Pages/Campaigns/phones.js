@@ -1,10 +1,14 @@
 // What phones show of a notification, drawn: nothing of it is loaded, a picture is a box with its host.
 
-import { h } from '../../Frame/lib/dom.js';
+import { h, replace } from '../../Frame/lib/dom.js';
+import { plural } from '../../Frame/lib/format.js';
+
+const devices = new Map([['apns', 'iPhone'], ['wns', 'Windows']]);
+const deviceOf = (service) => devices.get(service) ?? 'Android';
 
 /** The parts that do not reach a phone: those that one of its push services does not get. */
 export function missing({ pns, omitted = {} }, phone) {
-  const own = pns.filter((name) => (name === 'apns') === (phone === 'iPhone'));
+  const own = pns.filter((name) => deviceOf(name) === phone);
   return new Set((own.length > 0 ? own : pns).flatMap((name) => omitted[name] ?? []));
 }
 
@@ -36,12 +40,35 @@ function drawn(sample, phone, found) {
       picture));
 }
 
-/** The two phones side by side, and where a tap leads. */
-export function phones(sample, found) {
-  const isLinked = sample.link && found.pns.some((name) => !found.omitted?.[name]?.includes('link'));
+/** Whose notifications are worth a look, each with why: the first one, that which shows most, that whose fields have least. */
+export function views({ samples, longest, emptiest }) {
+  const [first] = samples;
+  const others = [
+    longest && [longest, `the longest, with ${plural(longest.characters, 'character')}`],
+    emptiest && [emptiest, `the emptiest, without ${emptiest.emptyFields.join(', ')}`],
+  ];
+  return [[first, 'the first'], ...others.filter((other) => other && other[0].user !== first.user)];
+}
+
+/** The phones with what one of the recipients gets; which one is chosen. */
+export function phones(found) {
+  const all = views(found);
+  const shownOne = h('div', {}, sideBySide(all[0][0], found));
   return h('section', { class: 'phones', 'aria-labelledby': 'phones' },
-    h('h3', { id: 'phones' }, `As phones show it to ${sample.user}`),
-    h('div', { class: 'pair' }, ['iPhone', 'Android'].map((phone) => drawn(sample, phone, found))),
+    h('h3', { id: 'phones' }, 'As phones show it'),
+    all.length > 1 && h('fieldset', {}, h('legend', {}, 'To'), all.map(([sample, why], index) => h('label', { class: 'check' },
+      h('input', { type: 'radio', name: 'view', checked: index === 0, onchange: () => replace(shownOne, sideBySide(sample, found)) }),
+      ` ${sample.user}, ${why}`))),
+    shownOne);
+}
+
+function sideBySide(sample, found) {
+  const isLinked = sample.link && found.pns.some((name) => !found.omitted?.[name]?.includes('link'));
+  const kinds = ['iPhone', 'Android', ...(found.pns.includes('wns') ? ['Windows'] : [])];
+  return [
+    h('p', {}, `As phones show it to ${sample.user}`),
+    h('div', { class: 'pair' }, kinds.map((phone) => drawn(sample, phone, found))),
     h('p', { class: 'muted hint' }, 'A drawing: title and message are cut about as a locked phone cuts them. Apps and settings decide the rest, such as the picture’s place.'),
-    isLinked && h('p', { class: 'hint' }, 'A tap leads to ', h('code', {}, sample.link), '.'));
+    isLinked && h('p', { class: 'hint' }, 'A tap leads to ', h('code', {}, sample.link), '.'),
+  ];
 }

@@ -211,7 +211,10 @@ struct StartFormTests {
         #expect(object["preview"]?["recipients"] == 1 && object["typed"] == nil && object["untyped"] == ["message"])
         #expect(!object.compact.contains("Secret"))
         // It is shown on request, which the audit has.
-        #expect(draft.messages?.compact == #"{"samples":[{"user":"ann","message":"Secret"}]}"#)
+        #expect(
+            draft.messages?.compact
+                == #"{"samples":[{"user":"ann","message":"Secret"}],"longest":{"user":"ann","message":"Secret","characters":6}}"#
+        )
     }
 
     @Test("The job of a campaign shows its command to every viewer, without the message")

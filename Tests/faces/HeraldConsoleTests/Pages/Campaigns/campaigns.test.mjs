@@ -4,7 +4,7 @@ import { moment, count as number } from '#console/Frame/lib/format.js';
 import { columnHint, columnsOf, contentOf, dataOf, encodingOf, expected, firstMessages, inForm, momentOf, noText, question, trialOutcomes, unseenParts } from '#console/Pages/Campaigns/campaign-form.js';
 import { contentFacts } from '#console/Frame/lib/vocabulary.js';
 import { added, atWork, causes, limit, listNotes, ofCampaign, ordered, pace, parts, replaced, reportWords, serviceRows, startAgain, startPlace, waits, waitWords } from '#console/Pages/Campaigns/campaigns.js';
-import { missing, shown } from '#console/Pages/Campaigns/phones.js';
+import { missing, shown, views } from '#console/Pages/Campaigns/phones.js';
 import { concerning } from '#console/Pages/Campaigns/trouble.js';
 import { sent, table } from '../../Frame/table.mjs';
 
@@ -167,6 +167,13 @@ const lacking = (found, phone) => [...missing(found, phone)];
 table('A phone lacks what one of its push services does not get', lacking, [
   [{ pns: ['apns', 'gcm'] }, 'iPhone', []], [{ pns: ['apns', 'gcm'], omitted: { gcm: ['badge'] } }, 'iPhone', []],
   [{ pns: ['apns', 'gcm'], omitted: { gcm: ['badge'] } }, 'Android', ['badge']], [{ pns: ['gcm'], omitted: { gcm: ['title'] } }, 'iPhone', ['title']],
+  [{ pns: ['gcm', 'wns'], omitted: { wns: ['image'] } }, 'Android', []], [{ pns: ['gcm', 'wns'], omitted: { wns: ['image'] } }, 'Windows', ['image']],
+]);
+
+table('Whoever gets the longest and the emptiest notification can be looked at, with the reason', (found) => views(found).map(([{ user }, why]) => [user, why]), [
+  [{ samples: [{ user: 'ann' }], longest: { user: 'ann', characters: 9 } }, [['ann', 'the first']]],
+  [{ samples: [{ user: 'ann' }], longest: { user: 'max', characters: 9 }, emptiest: { user: 'bob', emptyFields: ['name', 'city'] } },
+    [['ann', 'the first'], ['max', 'the longest, with 9 characters'], ['bob', 'the emptiest, without name, city']]],
 ]);
 
 test('A phone does not draw what does not reach it', () => {
