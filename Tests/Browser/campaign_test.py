@@ -590,7 +590,7 @@ class ContentTest(ConsoleTest):
 
     @gate
     def test_content(self):
-        """A campaign's title, link, picture and data are drawn for the first user, and everybody gets their own"""
+        """A campaign's title, link, picture and data are drawn for whom one likes, and everybody gets their own"""
         self.preview("content", [("ann", "For Ann", "Look inside", "https://cdn.example/1.png"), ("bob", "For Bob", "Look", "")],
                      Link="shop://offers/{{user}}", Badge="3", Sound="none", Category="OFFER", Data_for_the_app="offer={{user}}\nkind=spring")
         drawings = self.drawings()
@@ -599,7 +599,9 @@ class ContentTest(ConsoleTest):
             for part in ("For Ann", "Look inside", "cdn.example"):
                 self.assertIn(part, drawing)
         self.browser.wait_for_text("A tap leads to shop://offers/ann.")
-        self.browser.wait_for_text("For Bob")
+        self.browser.the("input", "bob, the emptiest, without picture").click()
+        self.browser.wait_for_text("As phones show it to bob")
+        self.assertTrue(all("For Bob" in drawing for drawing in self.drawings()))
         self.assert_accessible()
         self.browser.press("Start it")
         self.browser.wait(lambda: self.browser.driver.find_elements(By.CSS_SELECTOR, "dialog[open]"), "nothing was asked")
