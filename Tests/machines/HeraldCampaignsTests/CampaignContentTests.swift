@@ -44,7 +44,7 @@ struct CampaignContentTests {
     }
 
     @Test(
-        "The longest is told by the characters of message and title, the emptiest by its fields, whatever stands there")
+        "The longest is told by the characters of message and title, the emptiest by its empty fields")
     func extremes() throws {
         let audience = """
             user,name,city
