@@ -677,6 +677,13 @@ MUTANTS = [
         "        nil\n",
     ),
     Mutant(
+        "a retry that does not fit its delay's topic is given up",
+        "Engine+Production.swift",
+        "            guard failure == .doesNotFit, let other",
+        "            guard failure == .tooLarge, let other",
+        scenario="hasNarrowTopic=true oversized=100000 unknownLimits=0",
+    ),
+    Mutant(
         "a delay's topic that refuses records is tried again and again at once",
         "TopicRefusals.swift",
         "        rows[topic].avoidedUntil = now.advanced(by: rows[topic].avoidance)\n",

@@ -129,6 +129,7 @@ extension Scenario {
         for (name, share) in shares { self[keyPath: share] *= choices.pick([0, 1, 1, 1, 4], for: name) }
         lateMarkers = choices.pick([0, 0, 20_000], for: "lateMarkers")
         invalidEvents = choices.pick([0, 0, 0, 5_000, 50_000], for: "invalidEvents")
+        hasNarrowTopic = choices.once(in: 3, for: "hasNarrowTopic")
     }
 
     /// A while in which a push service refuses every call.

@@ -57,6 +57,7 @@ extension Scenario {
         ("unanswered", .count(\.unanswered, 0)),
         ("leaderLosses", .count(\.leaderLosses, 0)), ("rivals", .count(\.rivals, 0)),
         ("oversized", .count(\.oversized, 0)), ("unknownLimits", .count(\.unknownLimits, 0)),
+        ("hasNarrowTopic", .flag(\.hasNarrowTopic)),
         ("fullQueues", .count(\.fullQueues, 0)), ("refusedRecords", .count(\.refusedRecords, 0)),
         ("invalidEvents", .count(\.invalidEvents, 0)), ("quota", .count(\.quota, 0)),
         ("lostAcknowledgements", .count(\.lostAcknowledgements, 0)), ("lostMessages", .count(\.lostMessages, 0)),

@@ -78,6 +78,8 @@ package struct Scenario: Sendable {
     package var oversized = 10_000
     /// The share of those that the broker refuses, because the topic's limit was unknown before.
     package var unknownLimits = 300_000
+    /// Whether the shortest delay's topic, one of several, is known to take no event of more than the usual size.
+    package var hasNarrowTopic = false
     /// The share of records that find the producer's queue full.
     package var fullQueues = 5_000
     /// The share of records that the broker refuses.

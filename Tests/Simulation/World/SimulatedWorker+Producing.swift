@@ -23,6 +23,7 @@ extension SimulatedWorker {
             simulation.checkers.fail("\(simulation.checkers.text(name)): a record has another one's value")
         }
         checkCompany(name)
+        checkNoRetryIsGivenUp(production, name, record)
         if let failure = refusal(of: production, record) {
             // A refused retry goes to another delay's topic once, and takes others along there.
             if failure == .tooLarge, !production.isRetry || !detoured.insert(name).inserted {
@@ -113,6 +114,7 @@ extension SimulatedWorker {
     /// The reason for which the producer or the broker refuses a record, if so.
     private func refusal(of production: Production, _ record: LogRecord) -> ProductionFailure? {
         if let omissions = production.copy?.omissions {
+            if isTooNarrow(production, record) { return .doesNotFit }
             let isTooLarge =
                 switch record.size {
                 case .usual, .invalid: false
@@ -133,6 +135,24 @@ extension SimulatedWorker {
         guard !isAtomic else { return nil }
         let isRefused = simulation.chance[.refusedRecord].happens(simulation.scenario.refusedRecords)
         return isRefused || isInvalid(record) ? .refused : nil
+    }
+
+    /// Whether its delay's topic has no room for an event of its size, however much is omitted; the others' have.
+    private func isTooNarrow(_ production: Production, _ record: LogRecord) -> Bool {
+        guard simulation.scenario.hasNarrowTopic, simulation.scenario.delays.count > 1,
+            [.large, .huge].contains(record.size), case .retry(delay: 0, _, _) = production.copy?.destination
+        else { return false }
+        return true
+    }
+
+    /// What only a known limit keeps from one delay's topic goes by way of another's.
+    private func checkNoRetryIsGivenUp(_ production: Production, _ name: RecordName, _ record: LogRecord) {
+        guard case .deadLetter(.oversized) = production.copy?.destination, unfit.contains(name),
+            [.large, .huge].contains(record.size), !detoured.contains(name)
+        else { return }
+        simulation.checkers.fail(
+            "promise 7: \(simulation.checkers.text(name)) is given up as too large, though a delay's topic has room for it"
+        )
     }
 
     /// Whether the broker refuses the record.

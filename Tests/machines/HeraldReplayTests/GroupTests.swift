@@ -1,4 +1,5 @@
 import Foundation
+import HeraldEvents
 import HeraldReplay
 import HeraldTime
 import Testing
@@ -176,6 +177,10 @@ struct GroupTests {
                 "--set data=…", "limits"
             ),
             ("the value has 70000 bytes; at most 65536 are allowed", "raise limits.eventBytes", "4096"),
+            (
+                "HTTP 503; " + UnfitRetry.detail(topics: ["notifications.retry.5s"]),
+                "raise max.message.bytes of notifications.retry.5s", "producer"
+            ),
         ])
     func tooLarge(detail: String, part: String, other: String) {
         let entry = SampleEntry.make(["herald-reason": "oversized", "herald-status": "", "herald-detail": detail])

@@ -503,8 +503,9 @@ extension EventTable {
     }
 
     /// Replaces a retry that can only be kept as a dead letter.
-    mutating func replaceVerdict(_ index: Int, _ reason: DeadLetterReason, now: WallTime) {
+    mutating func replaceVerdict(_ index: Int, _ reason: DeadLetterReason, adding words: String, now: WallTime) {
         services[index].verdict = .dead(reason)
+        services[index].detail = [services[index].detail, words].compactMap(\.self).joined(separator: "; ")
         services[index].decidedAt = now
     }
 }

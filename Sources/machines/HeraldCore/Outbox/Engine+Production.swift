@@ -82,7 +82,7 @@ extension Engine {
                 emit(production: id.index, now: now)
                 return
             }
-            if failure != .refused, makeSmaller(id.index, production, emits: true, now: now) { return }
+            if failure != .refused, makeFit(id.index, production, failure, emits: true, now: now) { return }
             // A record known to be too large is at fault itself, and so is one refused in a batch of its own.
             let tries = productions.noteRefusal(id.index)
             let isFirst = tries == (failure == .doesNotFit ? 0 : 1)
@@ -108,7 +108,7 @@ extension Engine {
             schedule(.production(id), after: Self.queueFullPause, now: now)
             return
         case .doesNotFit:
-            if makeSmaller(id.index, production, emits: committer.state.isOpen, now: now) { return }
+            if makeFit(id.index, production, failure, emits: committer.state.isOpen, now: now) { return }
             isolate(id, production, isHopeless: true, now: now)
         case .tooLarge, .refused:
             // In company it is no evidence about one record: brokers refuse a whole batch.
@@ -128,7 +128,7 @@ extension Engine {
             }
             let isHopeless =
                 isToBlame
-                && (failure == .refused || !makeSmaller(id.index, production, emits: false, now: now))
+                && (failure == .refused || !makeFit(id.index, production, failure, emits: false, now: now))
             isolate(id, production, isHopeless: isHopeless, now: now)
         // The others are written again at once, and this one goes to another topic.
         case .topicMissing where isElsewhere(production, now: now): committer.noteCulprit()
@@ -148,23 +148,31 @@ extension Engine {
         productions.replace(id.index, with: whole)
     }
 
-    /// Omits the next part of a record; false without any left.
+    /// Omits the next part of a record, or has a retry go by way of another delay's topic; false without either.
     ///
     /// In a transaction that fails all of its records come again; otherwise this one has to be emitted.
-    private mutating func makeSmaller(
-        _ index: Int32, _ production: Production, emits: Bool, now: Moment
+    private mutating func makeFit(
+        _ index: Int32, _ production: Production, _ failure: ProductionFailure, emits: Bool, now: Moment
     ) -> Bool {
         guard case .copy(var copy) = production.content else { return false }
-        var smaller = production
         if copy.omitMore() {
+            var smaller = production
             smaller.content = .copy(copy)
             productions.replace(index, with: smaller)
-            if emits { emit(production: index, now: now) }
-            return true
+        } else {
+            guard case .retry(let delay, _, _) = copy.destination else { return false }
+            copy.unfit.insert(delay)
+            // A topic that answers is avoided with those before it: only what is known of a limit leaves another one.
+            guard failure == .doesNotFit,
+                let other = refusals.replacement(of: delay, besides: copy.unfit, now: now.monotonic)
+            else {
+                // Its source topic's limit is higher than that of each delay's.
+                keepAsDeadLetter(index, production, copy.services, emits: emits, now: now)
+                return true
+            }
+            redirect(index, production, copy, to: other)
         }
-        guard case .retry = copy.destination else { return false }
-        // The delay topic's limit is lower than its source topic's: the event can only be kept as a dead letter.
-        keepAsDeadLetter(index, production, copy.services, emits: emits, now: now)
+        if emits { emit(production: index, now: now) }
         return true
     }
 
@@ -172,6 +180,7 @@ extension Engine {
         _ index: Int32, _ production: Production, _ services: PushServiceSet, emits: Bool, now: Moment
     ) {
         let copy = EventCopy(destination: .deadLetter(.oversized), services: services)
+        let words = UnfitRetry.detail(topics: configuration.retryDelays.map(configuration.topics.retryTopic))
         var letter = production
         letter.content = .copy(copy)
         letter.decidedAt = now.wall
@@ -180,7 +189,7 @@ extension Engine {
         if emits { emit(production: index, now: now) }
         for service in services {
             let place = events.place(letter.slot.index, service)
-            events.replaceVerdict(place, .oversized, now: now.wall)
+            events.replaceVerdict(place, .oversized, adding: words, now: now.wall)
             noteFate(place, .ended(.deadLettered))
             let result = addResult(letter.slot.index, service, events.services[place], .deadLettered(.oversized))
             if emits { emit(production: result, now: now) }
@@ -285,7 +294,7 @@ extension Engine {
             return false
         }
         note(delay: delay, isMissing: true, now: now)
-        return refusals.detour(of: delay, now: now.monotonic) != nil
+        return refusals.detour(of: delay, besides: copy.unfit, now: now.monotonic) != nil
     }
 
     private mutating func note(delay: Int, isMissing: Bool, now: Moment) {
@@ -319,7 +328,7 @@ extension Engine {
             return false
         }
         let isNew = (!isKnown || refusals.isProven(delay)) && refusals.avoid(delay: delay, now: now.monotonic)
-        guard let other = refusals.detour(of: delay, now: now.monotonic) else { return false }
+        guard let other = refusals.detour(of: delay, besides: copy.unfit, now: now.monotonic) else { return false }
         if isNew {
             let instead = topic(at: TopicRefusals.firstDelay + other)
             actions.append(.notice(.retriesDetoured(from: topic(of: production), to: instead)))
@@ -329,12 +338,19 @@ extension Engine {
 
     /// Has a retry go to another delay's topic while its own refuses records; when it is due does not change.
     private mutating func takeDetour(_ index: Int32, now: Moment) {
-        guard var production = productions[productions.id(of: index)], case .copy(var copy) = production.content,
-            case .retry(let delay, let dueAt, let reason) = copy.destination,
-            let other = refusals.detour(of: delay, now: now.monotonic)
+        guard let production = productions[productions.id(of: index)], case .copy(let copy) = production.content,
+            case .retry(let delay, _, _) = copy.destination,
+            let other = refusals.detour(of: delay, besides: copy.unfit, now: now.monotonic)
         else { return }
-        copy.destination = .retry(delay: other, dueAt: dueAt, reason: reason)
         refusals.noteDetour(of: delay)
+        redirect(index, production, copy, to: other)
+    }
+
+    /// Has a retry go by way of another delay's topic.
+    private mutating func redirect(_ index: Int32, _ production: Production, _ copy: EventCopy, to other: Int) {
+        guard case .retry(_, let dueAt, let reason) = copy.destination else { return }
+        var (production, copy) = (production, copy)
+        copy.destination = .retry(delay: other, dueAt: dueAt, reason: reason)
         // The other topic may take all of it.
         copy.omissions = []
         production.content = .copy(copy)

@@ -87,6 +87,8 @@ public struct EventCopy: Sendable, Equatable {
     public internal(set) var services: PushServiceSet
     /// The parts omitted because the record was too large with them.
     public internal(set) var omissions: Omissions = []
+    /// The delays whose topics have no room for it, by their known limits.
+    var unfit = DelaySet()
 
     /// Omits only the parts that are missing anyway: an unreadable batch has no value.
     mutating func omitLeast() { omissions = destination == .deadLetter(.unreadable) ? .value : [] }
@@ -105,6 +107,15 @@ public struct EventCopy: Sendable, Equatable {
         omissions.formUnion(next)
         return true
     }
+}
+
+/// Some of the delays, by their indices; there are at most 20.
+struct DelaySet: Sendable, Equatable {
+    private var bits: UInt64 = 0
+
+    func contains(_ delay: Int) -> Bool { bits & 1 << UInt64(delay) != 0 }
+
+    mutating func insert(_ delay: Int) { bits |= 1 << UInt64(delay) }
 }
 
 extension Omissions {

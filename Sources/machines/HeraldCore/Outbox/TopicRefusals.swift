@@ -148,17 +148,27 @@ struct TopicRefusals: Sendable {
 
     /// The delay whose topic takes the place of this one's: the next shorter, from which a retry hops on until it is due,
     /// else the next longer, where it may come late behind others; `nil` when this one takes records, or none does.
-    func detour(of delay: Int, now: MonotonicTime) -> Int? {
-        hasAvoided && isAvoided(delay, now: now) ? other(than: delay, now: now) : nil
+    ///
+    /// - Parameter unfit: those whose topics have no room for it.
+    func detour(of delay: Int, besides unfit: DelaySet = DelaySet(), now: MonotonicTime) -> Int? {
+        hasAvoided && isAvoided(delay, now: now)
+            ? other(than: delay) { !isAvoided($0, now: now) && !unfit.contains($0) } : nil
+    }
+
+    /// The delay whose topic may have room for what exceeds the known limits of others, this one's among them.
+    ///
+    /// One that refuses records for a while is better than none.
+    func replacement(of delay: Int, besides unfit: DelaySet, now: MonotonicTime) -> Int? {
+        other(than: delay) { !isAvoided($0, now: now) && !unfit.contains($0) }
+            ?? other(than: delay) { !unfit.contains($0) }
     }
 
     /// Notes that a retry takes a detour.
     mutating func noteDetour(of delay: Int) { rows[Self.firstDelay + delay].detours += 1 }
 
-    private func other(than delay: Int, now: MonotonicTime) -> Int? {
+    private func other(than delay: Int, where takes: (Int) -> Bool) -> Int? {
         let delays = rows.count - Self.firstDelay
-        return (0..<delay).last { !isAvoided($0, now: now) }
-            ?? (delay + 1..<delays).first { !isAvoided($0, now: now) }
+        return (0..<delay).last(where: takes) ?? (delay + 1..<delays).first(where: takes)
     }
 
     /// Whether the topic of a delay takes nothing, or hardly anything, whatever others do.
@@ -188,7 +198,8 @@ struct TopicRefusals: Sendable {
         guard hasAvoided else { return [] }
         return (0..<rows.count - Self.firstDelay).compactMap { delay in
             let topic = Self.firstDelay + delay
-            guard isAvoidedStill(topic, now: now), let other = other(than: delay, now: now) else { return nil }
+            guard isAvoidedStill(topic, now: now), let other = other(than: delay, where: { !isAvoided($0, now: now) })
+            else { return nil }
             return Detour(
                 delay: delay, instead: other, since: rows[topic].avoidedSince, retries: rows[topic].detours)
         }

@@ -40,6 +40,7 @@ package struct GroupTable: Sendable {
         fileprivate var fields: Set<String> = []
         /// What is too long in the open ones, which no setting allows.
         fileprivate var longFields: Set<String> = []
+        fileprivate var narrowTopics: Set<String> = []
 
         /// What to do about it, in a few words.
         package var suggestion: String {
@@ -69,6 +70,7 @@ package struct GroupTable: Sendable {
             return SuggestedAction.text(
                 reason, status: status, service: services.count == 1 ? services.first : nil,
                 campaign: campaigns.count == 1 ? campaigns.keys.first ?? nil : nil, longFields: longFields,
+                narrowTopics: narrowTopics,
                 fields: fields, mayHaveArrived: mayHaveArrived)
         }
 
@@ -186,6 +188,7 @@ extension GroupTable.Group {
         else { return }
         reasons[index] += times
         if let field = letter.longField { longFields.insert(field) }
+        if let topics = letter.narrowTopics { narrowTopics.insert(topics) }
         if services.count < 2 { services.formUnion(letter.pushServices) }
         let campaign = letter.campaign
         if campaigns[campaign] != nil || campaigns.count < Self.campaignLimit {

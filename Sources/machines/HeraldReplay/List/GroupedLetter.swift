@@ -18,6 +18,8 @@ package protocol GroupedLetter {
     var place: String { get }
     /// The field that is too long, which no setting allows.
     var longField: String? { get }
+    /// The delay topics that had no room for its retry.
+    var narrowTopics: String? { get }
     /// Whether a person may have got it all the same: a call of it got no answer.
     var mayHaveArrived: Bool { get }
 }
@@ -37,6 +39,8 @@ extension DeadLetterEntry: GroupedLetter {
     package var source: String? { text(.source) }
 
     package var longField: String? { CorrectableField.tooLong(reason, detail) }
+
+    package var narrowTopics: String? { reason == .oversized ? detail.flatMap(UnfitRetry.topics) : nil }
 
     package var mayHaveArrived: Bool {
         guard !isForeign, let history = headers.lastValue(named: HeaderName.history.literal),

@@ -5,16 +5,17 @@ enum SuggestedAction {
     /// - Parameters:
     ///   - service: the one push service that they are all for; a wrong way to the backend fails the others too.
     ///   - campaign: the one campaign that they are all of; the same holds for others.
+    ///   - narrowTopics: the delay topics without room for their retries.
     ///   - fields: what is wrong in events of which a correction can be replayed, such as `user`.
     ///   - mayHaveArrived: how many may have reached the person: a replay notifies those twice, unless the backend
     ///     recognises them.
     static func text(
         _ reason: DeadLetterReason, status: Int64?, service: String?, campaign: String?, longFields: Set<String>,
-        fields: Set<String>, mayHaveArrived: Int
+        narrowTopics: Set<String>, fields: Set<String>, mayHaveArrived: Int
     ) -> String {
         // Its own text says the same.
         doubting(
-            text(reason, rejected(status, service, campaign), longFields, fields),
+            text(reason, rejected(status, service, campaign), longFields, narrowTopics, fields),
             reason == .unanswered ? 0 : mayHaveArrived)
     }
 
@@ -41,7 +42,8 @@ enum SuggestedAction {
     }
 
     private static func text(
-        _ reason: DeadLetterReason, _ rejection: String, _ longFields: Set<String>, _ fields: Set<String>
+        _ reason: DeadLetterReason, _ rejection: String, _ longFields: Set<String>, _ narrowTopics: Set<String>,
+        _ fields: Set<String>
     ) -> String {
         switch reason {
         case .malformed: "fix the producer, which must send them again; then resolve"
@@ -50,6 +52,8 @@ enum SuggestedAction {
                 + (fields.isEmpty
                     ? ""
                     : "; or replay them corrected: " + fields.sorted().map { "--set \($0)=…" }.joined(separator: ", "))
+        case .oversized where !narrowTopics.isEmpty:
+            "raise max.message.bytes of \(narrowTopics.sorted().joined(separator: ", ")) (herald topics apply); then replay"
         case .oversized:
             !longFields.isEmpty
                 ? "shorten \(longFields.sorted().joined(separator: ", ")) at the producer, as the detail says; then resolve; or "

@@ -182,6 +182,62 @@ struct EngineDetourTests {
         #expect(harness.engine.refusedEvents.isEmpty)
     }
 
+    private func harnessWithoutTransactions() -> EngineHarness {
+        EngineHarness {
+            $0.retry = Self.policy
+            $0.maxInFlight = 100
+        }
+    }
+
+    @Test("one that is known not to fit its delay's topic goes by way of another's, whole")
+    func known() throws {
+        let harness = harnessWithoutTransactions()
+        fail(harness, 1)
+        var records: [String] = []
+        while let record = harness.produced.first(where: { isRetry($0.production, by: 0) }) {
+            _ = harness.takeProduced()
+            harness.fail(record.id, .doesNotFit)
+            records += harness.summaries
+        }
+        #expect(records.last == "retry 10s apns transient 1")
+        #expect(harness.headers(at: harness.produced.count - 1)["herald-omitted"] == nil)
+        // Other records fit: the topic is used as before.
+        fail(harness, 1)
+        #expect(harness.summaries.last == "retry 1s apns transient 1")
+        #expect(harness.engine.detours(now: harness.now.monotonic).isEmpty)
+    }
+
+    @Test("one that fits a single topic goes there, though that one refuses records for a while")
+    func knownAndAvoided() throws {
+        let harness = harnessWithoutTransactions()
+        // The topic of 10 s is avoided.
+        harness.event("u")
+        harness.answer(CallResult(status: 503, retryAfter: .seconds(10)))
+        let avoided = try #require(harness.produced.first(where: { isRetry($0.production, by: 1) })).id
+        harness.fail(avoided, .tooLarge)
+        _ = harness.takeProduced()
+        fail(harness, 1)
+        for _ in 0..<3 {
+            let record = try #require(harness.produced.first(where: { isRetry($0.production, by: 0) })).id
+            _ = harness.takeProduced()
+            harness.fail(record, .doesNotFit)
+        }
+        #expect(harness.summaries == ["retry 10s apns transient 1"])
+    }
+
+    @Test("one that no delay's topic has room for becomes a dead letter, which says whose limits are to be raised")
+    func nowhere() throws {
+        let harness = harnessWithoutTransactions()
+        fail(harness, 1)
+        while let record = harness.produced.first(where: { isRetry($0.production) }) {
+            _ = harness.takeProduced()
+            harness.fail(record.id, .doesNotFit)
+        }
+        #expect(harness.summaries == ["dead apns oversized 503", "result apns dead-lettered"])
+        let detail = try #require(harness.headers(at: 0)["herald-detail"])
+        #expect(UnfitRetry.topics(in: detail) == "notifications.retry.1s, notifications.retry.10s")
+    }
+
     @Test("the retries of a topic that is missing go to another one, with one abort, until it is there")
     func missing() {
         let harness = atomic()

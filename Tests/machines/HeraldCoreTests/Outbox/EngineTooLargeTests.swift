@@ -33,10 +33,11 @@ struct EngineTooLargeTests {
         harness.answer(503)
         let retry = try id(of: .retry, harness)
         _ = harness.takeSummaries()
-        for _ in 0..<3 { harness.fail(retry, .doesNotFit) }
+        for _ in 0..<6 { harness.fail(retry, .doesNotFit) }
         #expect(
             harness.summaries == [
-                "retry 1s apns transient 1", "retry 1s apns transient 1", "dead apns oversized 503",
+                "retry 1s apns transient 1", "retry 1s apns transient 1", "retry 10s apns transient 1",
+                "retry 10s apns transient 1", "retry 10s apns transient 1", "dead apns oversized 503",
                 "result apns dead-lettered",
             ])
         harness.pass(.milliseconds(100))

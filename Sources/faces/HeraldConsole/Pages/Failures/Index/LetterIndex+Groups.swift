@@ -125,5 +125,6 @@ struct IndexedLetter: GroupedLetter {
     var source: String? { traits?.source }
     var place: String { "\(partition):\(offset)" }
     var longField: String? { traits?.longField }
+    var narrowTopics: String? { traits?.narrowTopics }
     var mayHaveArrived: Bool { traits?.mayHaveArrived ?? false }
 }

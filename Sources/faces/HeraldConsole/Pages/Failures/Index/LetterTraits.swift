@@ -14,6 +14,7 @@ struct LetterTraits: Hashable, Sendable {
     /// The topic it came from, as far as known.
     var topic: String?
     var longField: String?
+    var narrowTopics: String?
     /// Whether the notification may have arrived all the same.
     var mayHaveArrived: Bool
 
@@ -26,6 +27,7 @@ struct LetterTraits: Hashable, Sendable {
         replays = entry.replays
         topic = entry.topic
         longField = entry.longField
+        narrowTopics = entry.narrowTopics
         mayHaveArrived = entry.mayHaveArrived
     }
 }
