@@ -15,15 +15,19 @@ package enum EventLoss: Sendable, Equatable {
     /// Records were deleted beside which its retry would wait, and no worker has said yet whether it had read them before.
     case undecided([TopicPartition])
 
+    /// How it was lost; `nil` when it is not, as far as is known: what a worker has in memory is not.
+    ///
     /// - Parameters:
     ///   - standing: where the group stands in the partition of its retry.
     ///   - lost: what was deleted unread of the partitions of retry topics that may have had its record.
     ///   - committed: where the group stands in the partition of its request.
     ///   - undecided: the partitions of which no worker has said yet what is lost.
+    ///   - waiting: what the workers say that may have it in memory.
     init?(
         of event: EventTimeline, standing: Explanation.Standing?, lost: [LostSpan], committed: Int64?,
-        undecided: Set<TopicPartition>
+        undecided: Set<TopicPartition>, waiting: Explanation.Waiting
     ) {
+        guard waiting.event == nil else { return nil }
         let open = lost.filter { $0.skip == nil && undecided.contains($0.partition) }.map(\.partition)
         guard let record = event.delay?.record else {
             let isRequest = event.lastPublication.map { $0 == event.origin } ?? true

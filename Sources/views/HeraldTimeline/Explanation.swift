@@ -459,7 +459,7 @@ package struct Explanation: Sendable {
     private mutating func sayOpen() {
         let names = event.open.joined(separator: ", ")
         if let delay = event.delay {
-            if sayLoss(names) { return }
+            if sayLoss(names) { return sayWaiting() }
             sayDelay(delay, names)
         } else {
             sayRequest(names)
@@ -510,11 +510,10 @@ package struct Explanation: Sendable {
     private mutating func sayLoss(_ names: String) -> Bool {
         let loss = EventLoss(
             of: event, standing: situation.retryStanding, lost: situation.lostRetries,
-            committed: situation.committedOffset, undecided: situation.undecided)
+            committed: situation.committedOffset, undecided: situation.undecided, waiting: situation.waiting)
         guard let loss else { return false }
         if case .undecided = loss {
             sentences.append("\(names): \(loss.words)")
-            sayWaiting()
         } else {
             sentences.append("\(names): \(loss.words) \(Self.again)")
         }
@@ -652,7 +651,8 @@ package struct Explanation: Sendable {
     }
 
     private mutating func sayForgotten(_ names: String) {
-        if sayLoss(names) { return }
+        // What a worker has in memory is told with it.
+        if sayLoss(names) || situation.waiting.event != nil { return }
         sentences.append(
             "\(names): the group has passed it, and no outcome of it was found: \(situation.resultsTopic) does not have it "
                 + "any more, it lies outside of what was read (--since, --all-partitions), its retry was deleted "

@@ -48,8 +48,9 @@ extension TimelineSearch {
             situation.gaps.append("what users and recalls say of it now (\(error))")
         }
         if !event.open.isEmpty {
-            let asked = workers(consuming: event.waitingRecord, admin)
-            if event.mayBeInMemory(now: known.now), let query = WaitingQuery(origin: event.origin) {
+            let mayBeLost = !lost.isEmpty || !situation.lostRetries.isEmpty
+            let asked = workers(consuming: event.waitingRecord, besides: situation.lostRetries.map(\.partition), admin)
+            if mayBeLost || event.mayBeInMemory(now: known.now), let query = WaitingQuery(origin: event.origin) {
                 situation.waiting = waiting(query, of: [event.origin], at: asked.addresses)[event.origin] ?? .init()
             }
             // The one that has the event knows what it waits for.
@@ -118,7 +119,7 @@ extension TimelineSearch {
     }
 
     /// The partitions of retry topics that the events' records may lie in.
-    private func retryPlaces(
+    func retryPlaces(
         of events: [EventTimeline], _ reach: ClusterReach, _ admin: Admin
     ) throws -> [Origin: [TopicPartition]] {
         // The embedded broker deletes nothing, and is not asked.
@@ -139,13 +140,11 @@ extension TimelineSearch {
             })
     }
 
-    /// How events of a search were lost that no worker has in memory, by their request records.
+    /// How events of a search were lost, by their request records.
     package func losses(
         in found: Found, _ waiting: [Origin: Explanation.Waiting], reach: ClusterReach, admin: Admin
     ) throws -> [Origin: EventLoss] {
-        let open = found.timelines.filter {
-            !$0.open.isEmpty && !$0.isMalformed && waiting[$0.origin]?.event == nil
-        }
+        let open = found.timelines.filter { !$0.open.isEmpty && !$0.isMalformed }
         let retries = try retryPlaces(of: open, reach, admin)
         guard !retries.isEmpty else { return [:] }
         let standings = try standings(of: Array(Set(open.compactMap(\.delay?.record.place))), in: found)
@@ -159,7 +158,7 @@ extension TimelineSearch {
             losses[event.origin] = EventLoss(
                 of: event, standing: event.delay.flatMap { standings[$0.record.place] },
                 lost: Self.lost(event, retries[event.origin] ?? [], spans), committed: committed[event.origin.place],
-                undecided: undecided)
+                undecided: undecided, waiting: waiting[event.origin] ?? .init())
         }
     }
 
@@ -206,7 +205,10 @@ extension TimelineSearch {
         }
     }
 
-    private func workers(consuming record: Origin, _ admin: Admin) -> AskedWorkers {
+    /// - Parameter others: further partitions whose consumers may have it in memory.
+    private func workers(
+        consuming record: Origin, besides others: [TopicPartition], _ admin: Admin
+    ) -> AskedWorkers {
         let known: GroupDescription
         do throws(KafkaError) {
             known = try admin.describeGroup(group.name, timeout: Self.questionTimeout)
@@ -227,7 +229,8 @@ extension TimelineSearch {
                             + "\(place)", place: [place.description])
                 ]))
         }
-        let addresses = WorkerSurvey.addresses(of: [member], named: group.named, listen: group.listen)
+        let members = [member] + known.members.filter { $0 != member && !Set(others).isDisjoint(with: $0.partitions) }
+        let addresses = WorkerSurvey.addresses(of: members, named: group.named, listen: group.listen)
         let statuses = WorkerSurvey.ask(addresses, group: group.name).compactMap { worker in
             worker.status.map { (worker.address, $0) }
         }

@@ -1,7 +1,7 @@
 package import HeraldEvents
 package import HeraldKafka
-package import HeraldTime
-internal import HeraldTools
+internal import HeraldTime
+package import HeraldTools
 
 /// What the workers that may have events in memory say that these wait for.
 extension TimelineSearch {
@@ -9,9 +9,9 @@ extension TimelineSearch {
     ///
     /// - Throws: why the group does not say which workers have which partitions.
     package func waiting(
-        _ found: Found, _ query: TimelineQuery, now: WallTime, admin: Admin
+        _ found: Found, _ query: TimelineQuery, reach: ClusterReach, admin: Admin
     ) throws -> [Origin: Explanation.Waiting] {
-        let events = found.timelines.filter { !$0.open.isEmpty && !$0.isMalformed && $0.mayBeInMemory(now: now) }
+        let events = found.timelines.filter { !$0.open.isEmpty && !$0.isMalformed }
         let asked =
             query.origin.map { WaitingQuery(origin: $0) } ?? WaitingQuery(user: query.user, id: query.id)
         guard !events.isEmpty, let asked else { return [:] }
@@ -24,7 +24,9 @@ extension TimelineSearch {
         let places = Set(events.map(\.waitingRecord.place))
         // Where the brokers do not say it, nothing is missing.
         let without = (try? committed(places).filter { $0.value < 0 }.map(\.key)) ?? []
-        let members = known.members.filter { !places.isDisjoint(with: $0.partitions) }
+        // A retry may be in memory of which no record is left.
+        let all = places.union(try retryPlaces(of: events, reach, admin).values.joined())
+        let members = known.members.filter { !all.isDisjoint(with: $0.partitions) }
         let addresses = WorkerSurvey.addresses(of: members, named: group.named, listen: group.listen)
         var waiting = waiting(asked, of: events.map(\.origin), at: addresses)
         for event in events {

@@ -231,6 +231,39 @@ struct ExplanationTests {
         }
     }
 
+    @Test("What a worker has in memory is not lost, whatever was deleted, and is not to be published again")
+    func lostInMemory() throws {
+        func note(_ situation: inout Explanation.Situation) {
+            let wait = WaitReason.retryDue(until: Sample.at(2_000))
+            situation.waiting.note(
+                .success(
+                    WaitingPage(events: [
+                        WaitingPage.Event(
+                            id: "order-17", user: "ann", origin: "\(Sample.origin)", takenAt: Sample.at(3),
+                            waits: [.init(wait, pushServices: ["apns"])])
+                    ])), of: Sample.origin, at: "h:1")
+        }
+        let delayed = [Sample.published(), Sample.delayed(1, until: 2_000)]
+        let offset = try #require(try Sample.event(delayed).delay?.record.offset)
+        for committed in [offset, offset + 1] {
+            var situation = Sample.situation()
+            situation.lostRetries = [Self.lost("notifications.retry.30s")]
+            situation.retryStanding = .init(committed: committed, begin: offset + 1)
+            note(&situation)
+            let text = try explain(delayed, situation).text
+            #expect(!text.contains("publish it again") && !text.contains("lost"), "\(text)")
+            #expect(text.contains("The worker at h:1 has it in memory since"), "\(text)")
+        }
+        // Its retry is not among what was read.
+        var situation = Sample.situation()
+        situation.committedOffset = 5_000
+        situation.lostRetries = [Self.lost("notifications.retry.30s")]
+        note(&situation)
+        let text = try explain([Sample.published()], situation).text
+        #expect(!text.contains("publish it again") && !text.contains("no outcome of it was found"), "\(text)")
+        #expect(text.contains("The worker at h:1 has it in memory since"), "\(text)")
+    }
+
     @Test("An event whose retry cannot be found in a partition that has lost records is probably lost")
     func lostRetryUnseen() throws {
         var situation = Sample.situation()

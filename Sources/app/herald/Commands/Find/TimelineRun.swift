@@ -31,7 +31,7 @@ struct TimelineRun {
     /// The reasons that workers give for waiting events; names silent workers on standard error.
     func waiting(_ found: TimelineSearch.Found, _ query: TimelineQuery) -> [Origin: Explanation.Waiting] {
         do {
-            let waiting = try search.waiting(found, query, now: SystemClock.wall(), admin: admin)
+            let waiting = try search.waiting(found, query, reach: reach, admin: admin)
             for silent in waiting.values.first?.unheard ?? [] {
                 console.remark(SafeText.escaped("The worker at \(silent.worker) was not heard (\(silent.reason))."))
             }
