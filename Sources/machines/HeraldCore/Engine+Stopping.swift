@@ -1,6 +1,6 @@
 import HeraldEvents
 import HeraldKernel
-import HeraldTime
+public import HeraldTime
 
 extension Engine {
     /// Stops taking and calling; calls under way have until the deadline.
@@ -16,17 +16,55 @@ extension Engine {
         advanceStop(now: now)
     }
 
-    /// Ends an event without a call under way: one that was never called is given back, another is settled with its
-    /// known results.
+    /// Ends an event without a call under way: one that was never called is given back, or written anew when its record is
+    /// deleted; another is settled with its known results.
     private mutating func stopWaiting(_ slot: Int32, now: Moment) {
         switch events[slot].phase {
         case .free, .settling, .refused:
             break
+        case .waiting where isDeleted(slot):
+            writeAnew(slot, now: now)
         case .behindUser, .waiting:
             free(slot)
         case .active:
             if events[slot].callsOut == 0 { settleForStop(slot, now: now) }
         }
+    }
+
+    /// Writes anew what waits in memory and was deleted: its loss is acknowledged, and no offset of it is to be in the way.
+    public mutating func writeDeletedAnew(of partition: Int32, now: Moment) {
+        for index in events.slots.indices
+        where events.slots[index].partition == partition && events.slots[index].phase == .waiting
+            && isDeleted(Int32(index))
+        {
+            writeAnew(Int32(index), now: now)
+        }
+    }
+
+    /// Has a waiting event wait in a delay topic until the same moment.
+    private mutating func writeAnew(_ slot: Int32, now: Moment) {
+        events.endWait(slot)
+        if events[slot].holdsSource {
+            if case .assigned = membership { releaseSource(slot) } else { events.setHoldsSource(slot, false) }
+        }
+        let event = events[slot].event
+        let due = (events[slot].isRetry ? event.dueAt : event.notBefore) ?? now.wall
+        let reason: RetryReason? = events[slot].isRetry ? nil : .blocked
+        decideAll(slot, .retry(delay: delay(of: slot), due: due, reason: reason), now: now)
+    }
+
+    /// Whether no other owner of its partition could read it.
+    private func isDeleted(_ slot: Int32) -> Bool {
+        events[slot].offset != Slot.noOffset && !configuration.retry.delays.isEmpty
+            && events[slot].offset < partitions[events[slot].partition].logStart
+    }
+
+    /// The delay of the topic that it came from; the shortest for a request.
+    private func delay(of slot: Int32) -> Int {
+        guard case .retry(let length) = partitions.topics[partitions[events[slot].partition].topic].role else {
+            return 0
+        }
+        return configuration.retry.delays.firstIndex(of: length) ?? 0
     }
 
     /// Settles an event whose calls have ended while partitions go: services that were not called, or would be called
@@ -36,7 +74,7 @@ extension Engine {
             let state = events.services[events.place(slot, service)]
             return state.phase == .decided || state.attempts > events[slot].event.attempts
         }
-        guard hasFacts, let shortest = configuration.retry.delays.first else {
+        guard hasFacts || isDeleted(slot), let shortest = configuration.retry.delays.first else {
             free(slot)
             return
         }

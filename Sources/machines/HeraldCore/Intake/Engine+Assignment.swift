@@ -82,10 +82,11 @@ extension Engine {
 
     /// Judges the deletion of records before the first that is left.
     ///
-    /// What was taken before them is in memory, and ends as always.
+    /// What was taken before them is in memory, and ends as always, or goes to a delay topic at a stop.
     private mutating func lost(
         _ offsets: Range<Int64>, of partition: Int32, committed: Int64?
     ) -> OffsetReset {
+        partitions.begins(at: offsets.upperBound, partition)
         let unread = offsets.count - (partitions[partition].tracker?.accepted(of: offsets) ?? 0)
         let position = max(offsets.upperBound, committed ?? 0)
         guard unread == 0 || committed ?? 0 >= offsets.upperBound, partitions.skip(partition, to: position) else {

@@ -18,6 +18,8 @@ struct PartitionTable: Sendable {
         fileprivate(set) var identity: PartitionIdentity
         /// The offset below which records were settled before this assignment.
         fileprivate(set) var start: Int64
+        /// The first offset that its log still has, as far as a question told.
+        fileprivate(set) var logStart: Int64 = 0
         /// The next offset of those that are read again to remember them.
         fileprivate(set) var history: Int64
         /// `nil` until the first record shows the partition's start.
@@ -155,6 +157,7 @@ struct PartitionTable: Sendable {
     private mutating func resume(_ partition: Int32, at offset: Int64, reading: Int) {
         all[Int(partition)].firstReading = reading
         all[Int(partition)].start = offset
+        all[Int(partition)].logStart = offset
         all[Int(partition)].history = offset
         all[Int(partition)].expected = nil
         all[Int(partition)].evidence.begin = 0
@@ -177,6 +180,9 @@ struct PartitionTable: Sendable {
         deleted(before: offset, of: partition)
         return true
     }
+
+    /// Notes where the log begins, below which nobody can read again what is in memory.
+    mutating func begins(at offset: Int64, _ partition: Int32) { all[Int(partition)].logStart = offset }
 
     /// Notes that records below this offset are deleted.
     mutating func deleted(before offset: Int64, of partition: Int32) {

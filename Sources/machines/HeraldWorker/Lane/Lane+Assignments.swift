@@ -13,6 +13,7 @@ extension Lane {
 
     func handle(_ rebalance: Rebalance, now: Moment) {
         assignment += 1
+        warnOfOvertaken()
         lostOffsets = [:]
         rangeQuestions = [:]
         lostRecords = [:]

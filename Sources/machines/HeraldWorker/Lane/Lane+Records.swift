@@ -158,14 +158,37 @@ extension Lane {
 
     /// Finds out what is lost of partitions that are not fetched until their first record is due.
     func askForDeleted(_ partitions: [TopicPartition]) {
+        overtaken = []
         for partition in partitions where inQuestion[partition] == nil && lostOffsets[partition] == nil {
-            guard engine.isConsuming, let index = engine.index(of: partition.partition, in: partition.topic),
-                // What is in a queue, or was taken out of it, is not lost.
-                !engine.isFetched(index),
-                refused?.record.partition != partition.partition || refused?.record.topicName() != partition.topic
-            else { continue }
-            askForRange(of: partition)
+            guard engine.isConsuming, let index = engine.index(of: partition.partition, in: partition.topic) else {
+                continue
+            }
+            // What is in a queue, or was taken out of it, is not lost.
+            if engine.isFetched(index)
+                || refused?.record.partition == partition.partition && refused?.record.topicName() == partition.topic
+            {
+                overtaken.insert(partition)
+            } else {
+                askForRange(of: partition)
+            }
         }
+    }
+
+    /// Says before a stop that it loses what only the client's memory has.
+    func warnOfOvertaken() {
+        var places: [TopicPartition] = []
+        for place in overtaken.sorted(by: { ($0.topic, $0.partition) < ($1.topic, $1.partition) }) {
+            guard let index = engine.index(of: place.partition, in: place.topic), engine.isFetched(index) else {
+                continue
+            }
+            places.append(place)
+        }
+        overtaken = []
+        guard !places.isEmpty else { return }
+        logger.error(
+            "records of \(places.names) were deleted after this worker had fetched them, and are not due yet: it gives the "
+                + "partitions back, so what it has not taken is lost; herald account names whose notifications are missing",
+            ["partitions": .string(places.names), "count": .int(places.count)])
     }
 
     /// Judges a missing next offset: records were lost to retention, the log was cut off, or the topic was recreated.
@@ -198,6 +221,7 @@ extension Lane {
                 logger.warning(
                     "records were deleted before they were read, and are skipped: continuing at the first that is left",
                     place(partition, offset))
+                engine.writeDeletedAnew(of: index, now: io.now)
                 readAgain()
             case .recreated(let wanted):
                 logger.warning(

@@ -68,6 +68,8 @@ package final class Lane<IO: LaneIO> {
     package internal(set) var rangeQuestions: [TopicPartition: RangeQuestion] = [:]
     /// Those of them that are not consumed, because records were deleted before they were read.
     var lostRecords: [TopicPartition: LostRecords.Place] = [:]
+    /// Partitions of delays whose fetched records were deleted before they were taken.
+    var overtaken: Set<TopicPartition> = []
     /// The batches that the consumer could not read: the question about each, and the error in its place, if any.
     var inQuestion: [TopicPartition: (question: RangeQuestion, record: IO.Record?)] = [:]
     var isSubscribed = false
@@ -206,6 +208,7 @@ package final class Lane<IO: LaneIO> {
             switch message {
             case .drain:
                 logger.info("draining")
+                warnOfOvertaken()
                 engine.drain(now: now)
             case .starts(let assignment, let result): answerAssignment(assignment, result)
             case .range(let partition, let question, let result): judgeRange(of: partition, question, result)

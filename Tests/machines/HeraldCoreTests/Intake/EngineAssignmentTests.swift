@@ -387,6 +387,37 @@ struct EngineAssignmentEdgeTests {
         #expect(harness.engine.commitPositions.map(\.offset) == [10])
     }
 
+    @Test("A stop writes what is in memory anew when its record was deleted, because no other owner could read it")
+    func stopAfterDeletion() {
+        for isDeleted in [true, false] {
+            let harness = EngineHarness.atomic {
+                $0.retry = RetryPolicy(immediate: 0, delays: [.seconds(1), .seconds(10)])
+            }
+            let due = harness.time + 9_000
+            harness.event(
+                "waits", on: EngineHarness.tenSeconds,
+                headers: [
+                    ("herald-attempts", "1"), ("herald-not-before", "\(due)"), ("herald-reason", "transient"),
+                    ("herald-pns", "apns"),
+                ])
+            let partition = Int32(EngineHarness.tenSeconds)
+            harness.engine.offsetIsMissing(partition)
+            let question = RangeQuestion(reading: 0, wanted: 1)
+            if isDeleted {
+                #expect(
+                    harness.engine.outOfRange(partition, low: 4, high: 4, answering: question, reading: 0)
+                        == .lost(count: 3))
+            }
+            harness.drain()
+            #expect(harness.summaries == (isDeleted ? ["retry 10s apns kept 1"] : []))
+            guard isDeleted else { continue }
+            #expect(harness.headers(at: 0)["herald-not-before"] == "\(due)")
+            harness.pass(.zero)
+            let position = harness.engine.commitPositions.first { $0.partition == partition }
+            #expect(position?.offset == 1)
+        }
+    }
+
     @Test("An answer to a question from before more of the partition was taken does not apply")
     func answerBehind() {
         let harness = assigned(startingAt: 40, reading: 3)
