@@ -89,6 +89,8 @@ package struct Account: Sendable {
     package private(set) var acknowledgement: LossAcknowledgement?
     /// What could not be read, a phrase each.
     package var gaps: [String] = []
+    /// What could not be read because it was deleted, as an operator has acknowledged, a phrase each.
+    package var acknowledgedGaps: [String] = []
 
     /// That operators have skipped lost retries (`herald offsets skip-lost`).
     package struct LossAcknowledgement: Sendable, Equatable {
@@ -165,6 +167,7 @@ package struct Account: Sendable {
     /// Whether each notification has one result, or is on its way, and all of it could be read.
     package var isBalanced: Bool {
         missingCount == 0 && lostCount == 0 && unknownCount == 0 && repeatedCount == 0 && gaps.isEmpty
+            && acknowledgedGaps.isEmpty
     }
 
     /// The rows of its table: what they are of, and the numbers.
@@ -225,6 +228,7 @@ extension Account {
                 ])),
             .init("tombstones", .integer(tombstones)),
             .init("gaps", .array(gaps.map(JSONValue.string))),
+            .init("acknowledgedGaps", .array(acknowledgedGaps.map(JSONValue.string))),
         ]
     }
 
@@ -295,6 +299,7 @@ extension Account {
                 "Every notification has one result" + (total.open + replays.open > 0 ? ", or is on its way." : "."))
         }
         sentences += gaps.map { "Not read: \($0)." }
+        sentences += acknowledgedGaps.map { "Not in these numbers: \($0)." }
         return sentences
     }
 }

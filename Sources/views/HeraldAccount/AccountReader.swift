@@ -75,7 +75,18 @@ package struct AccountReader: Sendable {
                 { records.addRequest($0, topic: $1) })
         else { return nil }
         gaps += asked.gaps
-        if since != nil { gaps += asked.truncated.map { "what was deleted from \($0) before offset \($1)" } }
+        let allSkips = skips(reach, admin)
+        var deleted: [String] = []
+        for (partition, begin) in since == nil ? [] : asked.truncated {
+            let words = "what was deleted from \(partition) before offset \(begin)"
+            let skip = allSkips.lazy.flatMap { $0.skippedSpans(ofGroup: group.name) }
+                .first { $0.partition == partition && $0.offsets.upperBound >= begin }?.skip
+            guard let skip else {
+                gaps.append(words)
+                continue
+            }
+            deleted.append("\(words), and skipped by \(skip.by) at \(skip.at.text) (herald offsets skip-lost)")
+        }
 
         let (committed, lost) = try committed(requests + delayTopics.flatMap { known[$0] ?? [] }, admin)
         for partition in requests {
@@ -116,12 +127,16 @@ package struct AccountReader: Sendable {
             gaps.append("results before \(RFC3339.text(first)), which were deleted")
             records.ledger.forgetResults(before: try offsets(of: requests, at: first))
         }
-        let skips = skips(start, reach, admin)
+        let skips = allSkips.filter { entry in
+            guard let since, let at = entry.moment else { return true }
+            return at >= since
+        }
         var account = Account(
             records.ledger, since: since, until: until.map { min($0, now) } ?? now, naming: limit,
             acknowledgement: try acknowledgement(of: skips, requests))
         account.delayTopics = delayTopics
         account.gaps = gaps
+        account.acknowledgedGaps = deleted
         account.lost = lost
         let report = group.lossReport(on: lost.partitions, admin)
         account.doubtful = Int(max(0, lost.count { report.consumed.contains($0) } - report.count))
@@ -168,14 +183,14 @@ package struct AccountReader: Sendable {
         }
     }
 
-    /// What operators have skipped of lost records since then, as far as the audit topic can be read.
-    private func skips(_ start: TopicReader.Start, _ reach: ClusterReach, _ admin: Admin) -> [AuditEntry] {
+    /// What operators have skipped of lost records, as far as the audit topic can be read.
+    private func skips(_ reach: ClusterReach, _ admin: Admin) -> [AuditEntry] {
         var found: [AuditEntry] = []
         let topic = try? reach.topics([topics.audit], admin).topics.first { $0.error == nil }
         let places = topic?.partitions.map { TopicPartition(topic: topics.audit, partition: $0.id) } ?? []
         var reading = Reading()
         _ = try? read(
-            places, from: { _ in start }, &reading, { _, _ in true },
+            places, from: { _ in .beginning }, &reading, { _, _ in true },
             { message, _ in
                 let entry = message.valueCopy.flatMap { try? JSONDecoder().decode(AuditEntry.self, from: Data($0)) }
                 if let entry, entry.skippedCount != nil, entry.selection == group.name { found.append(entry) }
@@ -188,9 +203,7 @@ package struct AccountReader: Sendable {
         of skips: [AuditEntry], _ requests: [TopicPartition]
     ) throws -> Account.LossAcknowledgement? {
         let retries = skips.filter { $0.skippedRetryCount > 0 }
-        let moments = retries.compactMap { entry in
-            RFC3339.parse(Array(entry.at.utf8).span.bytes).map { (entry, $0) }
-        }
+        let moments = retries.compactMap { entry in entry.moment.map { (entry, $0) } }
         guard let (last, at) = moments.max(by: { $0.1 < $1.1 }) else { return nil }
         return .init(
             retries: retries.reduce(0) { $0 + $1.skippedRetryCount }, by: last.by, at: at,

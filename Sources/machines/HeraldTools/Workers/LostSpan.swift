@@ -68,11 +68,12 @@ extension GroupSurvey {
 }
 
 extension AuditEntry {
+    /// When it was written; `nil` when its text is no moment.
+    package var moment: WallTime? { RFC3339.parse(Array(at.utf8).span.bytes) }
+
     /// What it says was skipped of this group; nothing when it is about something else.
     package func skippedSpans(ofGroup group: String) -> [LostSpan] {
-        guard action == Self.skipLost, selection == group, let at = RFC3339.parse(Array(at.utf8).span.bytes) else {
-            return []
-        }
+        guard action == Self.skipLost, selection == group, let at = moment else { return [] }
         return (options ?? [:]).sorted { $0.key < $1.key }.compactMap { place, offsets in
             let bounds = offsets.split(separator: "-").compactMap { Int64($0) }
             guard let slash = place.lastIndex(of: "/"), let number = Int32(place[slash...].dropFirst()),
