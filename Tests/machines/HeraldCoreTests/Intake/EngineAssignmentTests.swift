@@ -387,7 +387,7 @@ struct EngineAssignmentEdgeTests {
         #expect(harness.engine.commitPositions.map(\.offset) == [10])
     }
 
-    @Test("A stop writes what is in memory anew when its record was deleted, because no other owner could read it")
+    @Test("A stop writes what is in memory anew when its record was deleted: no other owner has it")
     func stopAfterDeletion() {
         for isDeleted in [true, false] {
             let harness = EngineHarness.atomic {

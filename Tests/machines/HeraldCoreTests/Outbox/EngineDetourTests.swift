@@ -225,7 +225,7 @@ struct EngineDetourTests {
         #expect(harness.summaries == ["retry 10s apns transient 1"])
     }
 
-    @Test("one that no delay's topic has room for becomes a dead letter, which says whose limits are to be raised")
+    @Test("one that no delay's topic has room for becomes a dead letter, which says whose limits to raise")
     func nowhere() throws {
         let harness = harnessWithoutTransactions()
         fail(harness, 1)
