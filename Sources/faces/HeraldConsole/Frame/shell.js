@@ -151,8 +151,11 @@ function verdictLine() {
 
 async function start() {
   whenMoved(moved);
-  whenSignedOut(() => {
-    if (app.viewer) signIn('Sign in again: the console does not know this browser any more.');
+  whenSignedOut((isOrder) => {
+    if (!app.viewer) return;
+    const question = document.querySelector('dialog[open]');
+    question?.close();
+    signIn(`Sign in again: the console does not know this browser any more.${isOrder || question ? ' What you were about to do is not done: do it again then.' : ''}`);
   });
   document.addEventListener('click', follow);
   // A link that is opened in its own tab loads nothing anew.

@@ -62,8 +62,10 @@ package struct ControlPlan: Sendable {
             guard status.unpublished > 0 else { return counts + "go on." }
             if status.isWithoutPublisher {
                 return counts
-                    + "go on. Nobody publishes the other \(rest) any more: afterwards start it again with the same "
-                    + "audience; nobody is notified twice."
+                    + "go on. Nobody publishes the other \(rest) any more: "
+                    + (status.isDetached
+                        ? "a console that may make changes or herald campaign run does afterwards; nobody is notified twice."
+                        : "afterwards start it again with the same audience; nobody is notified twice.")
             }
             let publishes = counts + "go on, and \(rest) are still to be published by its publisher"
             guard let silence = status.silence, silence > AudiencePublication.signInterval else {

@@ -139,7 +139,8 @@ extension CampaignProgress {
             && (rate.map(RateText.range.contains) ?? true) && (ramp ?? []).allSatisfy(Ramp.sizeRange.contains)
             && (replacements ?? []).allSatisfy {
                 SoundNumber.isMoment($0.at) && SoundNumber.isCount($0.recipients) && SoundNumber.isCount($0.unpublished)
-                    && SoundNumber.isCount($0.added ?? 0)
+                    && [$0.added, $0.former?.repeats, $0.former?.invalid, $0.former?.empty].compactMap(\.self)
+                        .allSatisfy(SoundNumber.isCount)
             }
             && [rampWait?.step, rampWait?.recipients, rampWait?.open, rampWait?.retrying].compactMap(\.self)
                 .allSatisfy(SoundNumber.isCount)

@@ -254,14 +254,19 @@ package struct AudiencePublication: PublicationWork {
             throw CampaignContinuation.refusal(of: name, "it has another audience by now")
         }
         let isGrown = change == .grown
+        let added = AudienceChange.added(
+            to: former, recipients: audience.recipients, published: published.inAudience)
+        let isAlone = isGrown && audience.beginsWith != former.audience
         replacements.append(
             AudienceReplacement(
                 at: now.wall.milliseconds, by: context.operatorName,
                 recipients: isGrown ? former.everybody : former.recipients,
                 unpublished: isGrown ? 0 : max(0, former.recipients - published.count),
-                added: isGrown
-                    ? AudienceChange.added(
-                        to: former, recipients: audience.recipients, published: published.inAudience) : nil))
+                added: isGrown ? added : nil,
+                former: isAlone
+                    ? AudienceLines(
+                        repeats: former.repeats + audience.recipients - added, invalid: former.invalid,
+                        empty: former.emptyLines ?? 0) : nil))
     }
 
     private func startControl(_ now: Moment) -> CampaignControl {

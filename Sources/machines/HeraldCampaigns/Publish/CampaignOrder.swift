@@ -163,6 +163,11 @@ package struct CampaignOrder: Sendable {
         }
         guard let campaign else { return }
         let name = campaign.name
+        if addsPeople, let expiry = campaign.definition?.expiresAt, expiry <= now.milliseconds {
+            throw ToolFailure(
+                "campaign \(name) takes no people any more, because its notifications expired at "
+                    + "\(WallTime(milliseconds: expiry).text); start another one for them")
+        }
         switch campaign.state {
         case .cancelled:
             throw ToolFailure("campaign \(name) was cancelled, which is for ever; start another one under a new name")

@@ -56,6 +56,12 @@ package struct CampaignProgress: Codable, Equatable, Sendable {
     /// All who were, or are to be, notified: recipients of that audience, and those that were published before it.
     package var everybody: Int { max(recipients + (strangers ?? 0), published) }
 
+    /// The lines of all audiences that its people came from, beside those that brought them.
+    package var lines: AudienceLines {
+        (replacements ?? []).compactMap(\.former).reduce(
+            AudienceLines(repeats: repeats, invalid: invalid, empty: emptyLines ?? 0), +)
+    }
+
     /// All people of it who are left out.
     package var excludedPeople: Int { (excluded ?? []).reduce(0, +) }
 
@@ -87,4 +93,20 @@ package struct AudienceReplacement: Codable, Equatable, Sendable {
     package var unpublished: Int
     /// The people who were added, when none of the former audience was lost; absent for another audience.
     package var added: Int?
+    /// The lines of the audience before, when people were added in a file of their own, and how many of that file it had
+    /// already; absent otherwise.
+    package var former: AudienceLines?
+}
+
+/// Lines of an audience that bring nobody.
+package struct AudienceLines: Codable, Equatable, Sendable {
+    package var repeats: Int
+    package var invalid: Int
+    package var empty: Int
+
+    static func + (left: Self, right: Self) -> Self {
+        Self(
+            repeats: left.repeats + right.repeats, invalid: left.invalid + right.invalid,
+            empty: left.empty + right.empty)
+    }
 }

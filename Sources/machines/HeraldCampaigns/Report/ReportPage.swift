@@ -308,8 +308,8 @@ package struct ReportPage: Sendable {
             facts.append(
                 (
                     "Left out",
-                    "\(CampaignWords.counted(progress.repeats, "repeated line")), \(Self.number(progress.invalid)) invalid"
-                        + (progress.emptyLines.map { ", \(Self.number($0)) empty" } ?? "")
+                    "\(CampaignWords.counted(progress.lines.repeats, "repeated line")), \(Self.number(progress.lines.invalid)) invalid"
+                        + (progress.emptyLines.map { _ in ", \(Self.number(progress.lines.empty)) empty" } ?? "")
                 ))
         }
         if let moment = definition.expiresAt {

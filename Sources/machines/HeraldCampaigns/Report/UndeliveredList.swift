@@ -60,7 +60,7 @@ package struct UndeliveredList {
 
     /// Takes a user whose event is published, after all results.
     package mutating func add(published user: String) throws {
-        try add(told.entries(user, "no outcome yet"))
+        try add(told.untold(user, report.pushServices).map { UnreachedList.Entry(open: user, $0) })
     }
 
     private mutating func add(_ entries: [UnreachedList.Entry]) throws {

@@ -29,6 +29,13 @@ package struct UnreachedList: Sendable {
             ]
         }
 
+        /// Of somebody whose notification is published, and has no result.
+        init(open user: String, _ pushServices: String) {
+            self.init(
+                user, "no outcome yet", pushServices,
+                detail: "it waits or is tried again: herald find --user says why")
+        }
+
         init(_ result: NotificationResult, of user: String, _ pushServices: String) {
             let why = OutcomeCount.name(result.outcome)
             let isLate = result.status != nil && result.outcome.standing == .ended
@@ -92,7 +99,7 @@ package struct UnreachedList: Sendable {
     package mutating func entry(published user: String) -> Entry? {
         guard isNews(user, [.published, .told]) else { return nil }
         unsettled += 1
-        return counted(Entry(user, "no outcome yet", pushServices))
+        return counted(Entry(open: user, pushServices))
     }
 
     /// Why somebody of the audience was never published.

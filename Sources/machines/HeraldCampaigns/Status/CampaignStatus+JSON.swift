@@ -11,7 +11,8 @@ extension CampaignStatus {
             .init("since", .text(since?.text)), .init("by", .text(order?.by)), .init("reason", .text(reason)),
             .init("pausedByFailures", state == .paused ? .bool(campaign.control?.isByFailures ?? false) : .null),
             .init("pauseIfFailures", campaign.control?.pauseIfFailures.map { .number($0) } ?? .null),
-            .init("finished", .bool(isFinished)), .init("recalled", recalled),
+            .init("finished", .bool(isFinished)), .init("expired", .bool(isExpired)),
+            .init("detached", .bool(isDetached)), .init("recalled", recalled),
         ]
         if let definition = campaign.definition {
             members += [
@@ -25,7 +26,8 @@ extension CampaignStatus {
         if let progress = campaign.progress {
             members += [
                 .init("recipients", .integer(progress.recipients)), .init("published", .integer(publishedRecipients)),
-                .init("repeats", .integer(progress.repeats)), .init("invalid", .integer(progress.invalid)),
+                .init("repeats", .integer(progress.lines.repeats)),
+                .init("invalid", .integer(progress.lines.invalid)),
                 .init("excluded", progress.excluded.map { _ in .integer(progress.excludedPeople) } ?? .null),
                 .init("excludedFor", excludedFor ?? .null),
                 .init("excludedWords", .text(CampaignWords.excluded(campaign))),
@@ -41,7 +43,7 @@ extension CampaignStatus {
                         "endedBy": progress.endedBy.map(JSONValue.string) ?? .null,
                         "silentSeconds": silence.map { .integer(Int(saturating: $0.inSeconds)) } ?? .null,
                     ]),
-                .init("emptyLines", progress.emptyLines.map { .integer($0) } ?? .null),
+                .init("emptyLines", progress.emptyLines.map { _ in .integer(progress.lines.empty) } ?? .null),
                 .init("userColumn", .text(progress.userColumn)), .init("encoding", .text(progress.encoding)),
                 .init("delimiter", .text(progress.delimiter)),
                 .init("notifications", total.map { .integer($0) } ?? .null),

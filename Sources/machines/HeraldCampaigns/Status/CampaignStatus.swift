@@ -65,7 +65,7 @@ package struct CampaignStatus: Sendable {
     package var isScheduled: Bool { campaign.isScheduled(at: now) }
 
     /// Whether the moment has come at which its events expire.
-    var isExpired: Bool { campaign.definition?.expiresAt.map { $0 <= now.milliseconds } ?? false }
+    package var isExpired: Bool { campaign.definition?.expiresAt.map { $0 <= now.milliseconds } ?? false }
 
     private var pushServiceCount: Int { campaign.definition?.pns.count ?? 0 }
 
@@ -141,7 +141,9 @@ package struct CampaignStatus: Sendable {
     /// Since when it is in its state, as far as records say it.
     package var since: WallTime? {
         switch state {
-        case .scheduled, .running, .paused, .cancelled: campaign.control?.at
+        case .scheduled, .paused, .cancelled: campaign.control?.at
+        // One that was to begin later has run since its moment, and not since somebody said so.
+        case .running: [campaign.control?.at, campaign.definition?.start?.moment].compactMap(\.self).max()
         case .stopped: campaign.progress.map { WallTime(milliseconds: $0.at) }
         case .expired: campaign.definition?.expiresAt.map(WallTime.init(milliseconds:))
         // A publisher has seen the last outcome, or it is unknown when that came.
@@ -181,7 +183,7 @@ package struct CampaignStatus: Sendable {
         guard state == .running else { return meter?.perSecond(at: now) }
         // Before the publisher began, and before it was resumed, none were to come.
         let begun = campaign.progress?.begunAt.map(WallTime.init(milliseconds:))
-        return meter?.perSecond(at: now, since: [campaign.control?.at, begun].compactMap(\.self).max())
+        return meter?.perSecond(at: now, since: [since, begun].compactMap(\.self).max())
     }
 
     /// What open notifications wait for while no outcome comes, and until when, where that is known.

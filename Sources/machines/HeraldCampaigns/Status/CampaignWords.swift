@@ -21,11 +21,13 @@ package enum CampaignWords {
     package static func standing(_ status: CampaignStatus) -> String {
         let campaign = status.campaign
         switch status.state {
-        case .running, .paused, .cancelled: return state(campaign.state, campaign.control)
+        case .paused, .cancelled: return state(campaign.state, campaign.control)
+        case .running:
+            return status.state.rawValue + (status.since.map { " since \($0.text)" } ?? "")
+                + (status.order.map { author($0) + cause($0) } ?? "")
         case .scheduled, .stopped, .finished, .expired:
             return status.state.rawValue + (status.since.map { " since \($0.text)" } ?? "")
-                + (status.order.map { " by \(SafeText.escaped($0.by))" } ?? "")
-                + (status.reason.map { ": \($0)" } ?? "") + (campaign.state == .paused ? " (paused)" : "")
+                + (status.order.map(author) ?? "") + (status.reason.map { ": \($0)" } ?? "") + (campaign.state == .paused ? " (paused)" : "")
         }
     }
 

@@ -4,6 +4,8 @@ package import HeraldTime
 /// How many outcomes came in each of the last seconds.
 package struct OutcomeMeter: Sendable {
     package static let window = 30
+    /// Fewer whole seconds say nothing of a speed: the first outcomes come in bursts.
+    static let least: Int64 = 10
 
     private var counts = [Int](repeating: 0, count: window)
     /// The second of each place in `counts`.
@@ -30,15 +32,14 @@ package struct OutcomeMeter: Sendable {
         counts[place] += 1
     }
 
-    /// Outcomes a second in the whole seconds before this one, as far back as there were any, or to that moment.
+    /// Outcomes a second in the whole seconds before this one, as far back as there were any, or to that moment; `nil` while
+    /// that is too short to say it.
     package func perSecond(at now: WallTime, since beginning: WallTime? = nil) -> Double? {
-        guard let first else { return nil }
         let present = now.milliseconds / 1_000
         let start = [first, beginning].compactMap { $0.map { $0.milliseconds / 1_000 } }
             .reduce(present - Int64(Self.window) + 1, max)
-        // This clock may have been set back.
-        guard start < present else { return 0 }
         let length = present - start
+        guard length >= Self.least else { return nil }
         let count = zip(seconds, counts).reduce(0) { $0 + ((start..<present).contains($1.0) ? $1.1 : 0) }
         return Double(count) / Double(length)
     }

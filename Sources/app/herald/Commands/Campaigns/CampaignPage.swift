@@ -165,7 +165,9 @@ struct CampaignPage {
             return nil
         }
         var parts: [String] = []
-        if let perSecond = status.perSecond, perSecond > 0 {
+        // In the first seconds there is nothing to say.
+        guard let perSecond = status.perSecond else { return nil }
+        if perSecond > 0 {
             parts.append("\(CampaignWords.rate(perSecond)) in the last \(OutcomeMeter.window) s")
         } else {
             parts.append("no outcome in the last \(OutcomeMeter.window) s")
@@ -188,12 +190,15 @@ struct CampaignPage {
         case .scheduled: return first + ["publisher \(name), last report \(silence) ago"]
         case .running where !progress.isComplete, .paused where !progress.isComplete && status.isPublisherAlive:
             return first + ["publisher \(name), last report \(silence) ago"]
+                + (status.isDetached
+                    ? ["its audience is kept in Kafka: when that one ends, a console or herald campaign run goes on"] : [])
         case .paused where status.isWithoutPublisher:
             return first + [
-                CampaignWords.withoutPublisher(status), "resume it, then start it again with the same audience",
-            ]
+                CampaignWords.withoutPublisher(status),
+            ] + (status.isDetached ? [] : ["resume it, then start it again with the same audience"])
         // Why it is in its state says so already.
-        case .stopped where status.isScheduled || status.campaign.isLate(at: status.now): return first
+        case .stopped where status.isDetached || status.isScheduled || status.campaign.isLate(at: status.now):
+            return first
         case .stopped:
             return first + ["start it again with the same audience, and it goes on; nobody is notified twice"]
         case .running, .paused, .cancelled, .expired, .finished: return first

@@ -33,7 +33,7 @@ enum CampaignTestCommand: HeraldCommand {
                 "See on two phones what the campaign will send.")
         ])
     static let usedSettings: UsedSettings =
-        .cluster + .topics("requests", "results", "campaigns", "audit") + .events + .contentReach
+        .cluster + .workers + .topics("requests", "results", "campaigns", "audit") + .events + .contentReach
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
         let (parsed, console) = (invocation.parsed, invocation.console)
@@ -67,7 +67,9 @@ enum CampaignTestCommand: HeraldCommand {
         let stop = try StopRequest.listen()
         stop.beginWork()
         let isWaiting = !parsed[noWait]
-        var output = PublishOutput(invocation.format, hasLines: false, hasOutcomes: isWaiting, console: console)
+        if let trouble = settings.workerTrouble(for: text.pushServices) { console.complain(SafeText.escaped(trouble)) }
+        var output = PublishOutput(
+            invocation.format, hasLines: false, hasOutcomes: isWaiting, naming: OutcomeCount.name, console: console)
         let missing = try context.send(
             test, to: topic, layout, text, pushServices: try settings.pushServices(),
             for: isWaiting ? CampaignTest.patience : nil, at: SystemClock.wall(), isStopping: { stop.isMade },

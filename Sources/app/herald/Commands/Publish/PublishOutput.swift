@@ -9,6 +9,8 @@ import HeraldTools
 struct PublishOutput {
     private var writer: RecordWriter
     private let hasLines: Bool
+    /// The word for an outcome.
+    private let name: (Outcome) -> String
     private var failure: (any Error)?
     /// Whether all published events were delivered.
     var isAllDelivered: Bool { undelivered == nil }
@@ -17,8 +19,12 @@ struct PublishOutput {
     /// What some were delivered without.
     private(set) var omitted: ContentFields = []
 
-    init(_ format: OutputFormat, hasLines: Bool, hasOutcomes: Bool, console: Console) {
-        self.hasLines = hasLines
+    init(
+        _ format: OutputFormat, hasLines: Bool, hasOutcomes: Bool,
+        naming name: @escaping (Outcome) -> String = \.rawValue,
+        console: Console
+    ) {
+        (self.hasLines, self.name) = (hasLines, name)
         var columns: [RecordWriter.Column] = hasLines ? [.init("line", isNumber: true)] : []
         columns += [
             .init("id"), .init("user"), .init("topic"), .init("partition", isNumber: true),
@@ -42,7 +48,7 @@ struct PublishOutput {
         omitted.formUnion(result?.omitted ?? [])
         write(
             values(entry.publication) + [
-                .string(Self.requestedName(entry)), .string(result?.outcome.rawValue ?? "pending"),
+                .string(Self.requestedName(entry)), .string(result.map { name($0.outcome) } ?? "pending"),
                 result?.status.map(JSONValue.integer) ?? .null,
                 .text(result?.reasonName ?? entry.quietUntil.map { _ in RetryReason.quietHours.rawValue }),
                 result?.attempts.map(JSONValue.integer) ?? .null, .text(result?.firstOutcome?.rawValue),

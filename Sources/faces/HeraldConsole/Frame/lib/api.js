@@ -15,12 +15,12 @@ export class ApiError extends Error {
 
 let onSignedOut = () => {};
 
-/** Called when the server does not know this tab (any more). */
+/** Called when the server does not know this tab (any more), and with whether it was asked to change something. */
 export function whenSignedOut(handler) {
   onSignedOut = handler;
 }
 
-async function answered(request, read = (response) => response.json().catch(() => null)) {
+async function answered(request, read = (response) => response.json().catch(() => null), isOrder = false) {
   let response;
   try {
     response = await request;
@@ -29,7 +29,7 @@ async function answered(request, read = (response) => response.json().catch(() =
   }
   if (response.ok) return read(response);
   const body = await response.json().catch(() => null);
-  if (response.status === 401) onSignedOut();
+  if (response.status === 401) onSignedOut(isOrder);
   throw new ApiError(body?.error ?? `The console answered ${response.status}.`, response.status, body?.field);
 }
 
@@ -49,7 +49,7 @@ export async function text(path) {
 export function post(path, object, query) {
   return answered(fetch(link(path, query), {
     method: 'POST', credentials: 'same-origin', body: JSON.stringify(object ?? {}), headers: { 'Content-Type': 'application/json' },
-  }));
+  }), undefined, true);
 }
 
 /** Saves the file that a POST request is answered with, under the name that the server gives it. */

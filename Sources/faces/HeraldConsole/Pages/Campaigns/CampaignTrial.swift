@@ -16,8 +16,15 @@ struct CampaignTrial: Sendable {
         init(_ entry: PublicationTracker.Entry) {
             let result = entry.result
             (user, pushService) = (entry.publication.event.user, entry.pushService)
-            outcome = result?.outcome.rawValue ?? "no outcome yet"
-            (status, detail) = (result?.status, result?.detail ?? result?.reasonName)
+            outcome = result.map { OutcomeCount.name($0.outcome) } ?? "no outcome yet"
+            status = result?.status
+            detail = result.map { $0.detail ?? $0.reasonName } ?? Self.open(entry)
+        }
+
+        /// Why there is none yet, as far as that is known.
+        private static func open(_ entry: PublicationTracker.Entry) -> String {
+            entry.quietUntil.map { "its user's quiet hours last until \($0.text)" }
+                ?? "it waits, or is tried again: the page Find says why, by its user"
         }
     }
 

@@ -49,7 +49,7 @@ final class TakeUps: Sendable {
             subject: subject,
             about: JSONValue.object([
                 .init("campaign", .string(campaign.name)), .init("topic", .string(definition.topic)),
-                .init("recipients", .integer(stored.recipients)),
+                .init("recipients", .integer(stored.recipients)), .init("detached", true),
                 .init("command", .words(["herald", "campaign", "run"])),
             ]).safe)
         try jobs.begin(description) { [publication, service] control in

@@ -446,7 +446,9 @@ function trial(answer, app, state) {
       localStorage.setItem(key, input.value.trim());
       try {
         const begun = await post(`/api/drafts/${answer.draft}/test`, { users: input.value.trim(), hash: answer.hash });
-        replace(outcome, h('p', { role: 'status' }, 'It is sent; the outcomes are waited for, a minute at most.'));
+        const trouble = concerning(state.verdict, { pns: answer.preview.pns, open: 1 });
+        replace(outcome, h('p', { role: 'status' }, 'It is sent; the outcomes are waited for, a minute at most.'),
+          trouble && h('p', { class: 'badge warn' }, `The verdict says: ${trouble.headline}.`));
         const done = await settled(begun, () => get(`/api/drafts/${answer.draft}/test`), { isLeft: isGone });
         if (done) replace(outcome, done.filledBy && h('p', {}, `Who is not in the audience gets the texts of ${done.filledBy}.`), table(trialOutcomes(done)));
       } catch (error) {
@@ -502,9 +504,8 @@ export function question(found, verdict, detaches = false) {
   const over = publisher ? `It takes over from ${publisher}, whose publishing ends. ` : '';
   const resumed = `${isPaused ? 'It is paused: this resumes it first, and what waits is sent. ' : ''}${over}`;
   if (left === 0) return { title: 'Everybody is published. Go on with what the form says?', confirm: 'Go on', body: `${resumed}Nobody is notified again. A new limit of failures holds from now on.` };
-  // How things are now says nothing of later.
-  const trouble = isLater(found) ? null : concerning(verdict, { pns, open: left });
-  const doubt = isLater(found) ? null : doubtful(verdict);
+  const trouble = concerning(verdict, { pns, open: left });
+  const doubt = doubtful(verdict);
   const moment = isLater(found) ? `, from ${found.start.words} on` : '';
   const wait = trouble ? `Now they would wait${trouble.services ? ` on ${trouble.services.join(' and ')}` : ''}, because the verdict says: ${trouble.headline}. ` : doubt ? `The verdict says: ${doubt.headline}. ` : '';
   const lines = invalid === 1 ? 'this invalid line' : `these ${count(invalid)} invalid lines`;

@@ -16,7 +16,7 @@ const kinds = { scheduled: 'good', running: 'good', stopped: 'bad', paused: 'war
 
 export async function show(main, place, app) {
   if (place.rest.length > 0) return showOne(main, place.rest[0], app);
-  if (place.query.has('new')) return showForm(main, place.query.get('new'), app, place.query.has('add'));
+  if (place.query.has('new') && app.isOperator) return showForm(main, place.query.get('new'), app, place.query.has('add'));
   return showAll(main, app);
 }
 
@@ -193,6 +193,7 @@ export function pace(answer, campaign) {
     return campaign.open > 0 ? `${plural(campaign.open, 'notification')} ${campaign.open === 1 ? 'is' : 'are'} left to ${campaign.open === 1 ? 'its' : 'their'} retries.`
       : 'Nothing will change any more, but by replays.';
   }
+  if (campaign.perSecond === undefined) return null;
   const speed = campaign.perSecond > 0 ? `${rate(campaign.perSecond)} in the last 30 s` : 'No outcome in the last 30 s';
   return campaign.secondsLeft === undefined || answer.trouble || campaign.waits ? `${speed}.` : `${speed}, about ${duration(campaign.secondsLeft * 1000)} left.`;
 }
@@ -272,10 +273,12 @@ function publisher(answer, campaign) {
     return h('p', {}, counts, left > 0 && ` ${plural(left, 'recipient')} will not be notified.`);
   }
   if (campaign.publisher.alive) {
-    return h('p', {}, counts, ` ${atWork(campaign)}`);
+    return h('p', {}, counts, ` ${atWork(campaign)}`, campaign.detached && ' Its audience is kept in Kafka: when that one ends, a console that may make changes, or herald campaign run, goes on.');
   }
   if (campaign.state === 'scheduled') return h('p', {}, counts, ' Its audience is kept in Kafka: a console that may make changes, or herald campaign run, publishes it then.');
   const isPaused = campaign.state === 'paused';
+  // Why it is stopped says so already, or a resume.
+  if (campaign.detached) return h('p', {}, counts, ' Its audience is kept in Kafka: a console that may make changes, or herald campaign run, publishes the rest.');
   return h('p', { class: 'badge bad' }, counts, isPaused ? ' Nobody publishes the rest. ' : ' ',
     h('a', { href: link('/campaigns', { new: campaign.name }) }, 'Start it again with the same audience'), `, and it ${isPaused ? 'is resumed and ' : ''}${afterwards(campaign.start)}`);
 }
@@ -325,7 +328,7 @@ function orderButtons(name, app, problem) {
 
 /** What another start of the campaign is for; null when it takes none. */
 export function startAgain(campaign) {
-  if (campaign.published === undefined || ['cancelled', 'expired'].includes(campaign.state)) return null;
+  if (campaign.published === undefined || campaign.expired || ['cancelled', 'expired'].includes(campaign.state)) return null;
   if (campaign.publishedAll) return 'Add people';
   if (campaign.state === 'scheduled') return 'Change it';
   return campaign.publisher?.alive ? 'Take it over' : 'Start it again';
@@ -357,12 +360,13 @@ async function give(order, name, problem) {
 
 // MARK: Its jobs in this console
 
-/** The newest job in a list that publishes this campaign. */
-export function ofCampaign(jobs, name) {
-  return jobs.filter((job) => job.kind === 'campaign.publish' && job.about?.campaign === name).slice(0, 1);
-}
-
 const isAtWork = ({ state }) => state === 'running' || state === 'stopping';
+
+/** The newest job in a list that publishes this campaign, while it does or when it has failed: of others the campaign's own state says more, and its numbers are of now. */
+export function ofCampaign(jobs, name) {
+  return jobs.filter((job) => job.kind === 'campaign.publish' && job.about?.campaign === name).slice(0, 1)
+    .filter((job) => isAtWork(job) || job.state === 'failed');
+}
 
 // The campaign's own section says it: what outcomes wait for, a pause, a step.
 const toldAbove = new Set(['campaign-paused', 'ramp-step', 'next-turn', 'last-outcomes']);
@@ -378,9 +382,9 @@ function jobSection(job, app, problem) {
   const wait = isAtWork(job) && waits(job.progress);
   return h('section', { class: 'card', 'aria-label': 'The publisher in this console' },
     h('h2', {}, 'Published by this console'),
-    h('p', {}, job.state === 'failed' && [badge('bad', 'failed'), ' '], !isAtWork(job) && 'When it ended: ', prose(job.sentence ?? `Begun by ${job.owner}.`)),
+    h('p', {}, job.state === 'failed' && [badge('bad', 'failed'), ' '], prose(job.sentence ?? (job.about.detached ? 'This console has taken it up: its audience is kept in Kafka.' : `Begun by ${job.owner}.`))),
     wait && h('p', {}, prose(sentence(wait))),
-    isAtWork(job) && h('p', { class: 'muted' }, 'It goes on when this tab is closed. When the console ends, start the campaign again with the same audience.'),
+    isAtWork(job) && h('p', { class: 'muted' }, `It goes on when this tab is closed. When the console ends, ${job.about.detached ? 'another one that may make changes, or herald campaign run, goes on' : 'start the campaign again with the same audience'}.`),
     isAtWork(job) && app.viewer.canChange && h('button', {
       type: 'button', disabled: job.state === 'stopping',
       onclick: attempt(problem, async () => {

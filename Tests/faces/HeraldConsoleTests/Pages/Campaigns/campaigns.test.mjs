@@ -35,7 +35,7 @@ table('Suppressed notifications say why', (campaign) => told({}, { outcomes: { .
 ]);
 
 table('The pace has a speed and a remaining time', pace, [
-  [{}, {}, 'No outcome in the last 30 s.'], [{}, { perSecond: 0 }, 'No outcome in the last 30 s.'],
+  [{}, {}, null], [{}, { perSecond: 0 }, 'No outcome in the last 30 s.'],
   [{}, { perSecond: 2.5 }, '2.5/s in the last 30 s.'],
   [{}, { perSecond: 1200, secondsLeft: 90 }, '1\u202f200/s in the last 30 s, about 1 min 30 s left.'],
   [{ trouble: { headline: 'Outage' } }, { perSecond: 12, secondsLeft: 90 }, '12/s in the last 30 s.'],
@@ -72,7 +72,7 @@ table('A finding of the verdict concerns a campaign whose open notifications wai
 
 table('Another start of a campaign has a name', startAgain, [
   [{ state: 'running', published: 3, publisher: { alive: true } }, 'Take it over'], [{ state: 'stopped', published: 3, publisher: { alive: false } }, 'Start it again'],
-  [{ state: 'scheduled', published: 0, publisher: { alive: true } }, 'Change it'], [{ state: 'finished', published: 3, publishedAll: true }, 'Add people'], [{ state: 'cancelled', published: 3 }, null], [{ state: 'running' }, null],
+  [{ state: 'scheduled', published: 0, publisher: { alive: true } }, 'Change it'], [{ state: 'finished', published: 3, publishedAll: true }, 'Add people'], [{ state: 'finished', published: 3, publishedAll: true, expired: true }, null], [{ state: 'cancelled', published: 3 }, null], [{ state: 'running' }, null],
 ]);
 
 table('People are added in a form of their own', startPlace, [
@@ -191,8 +191,8 @@ table('A refusal names the fields of the form', inForm, [
   ['allow more with --max-invalid', 'allow more with “Allow invalid lines up to”'], ['--rate 100/s', '“Recipients a second” 100/s'],
 ]);
 
-test("A campaign's job is the newest that publishes it", () => {
-  const job = (id, kind, campaign) => ({ id, kind, about: campaign && { campaign } });
+test("A campaign's job is the newest that publishes it, while it does or when it has failed", () => {
+  const job = (id, kind, campaign, state = 'running') => ({ id, kind, state, about: campaign && { campaign } });
   const jobs = [job(5, 'dlq.replay', 'a'), job(4, 'campaign.publish', 'b'), job(3, 'campaign.publish', 'a'), job(2, 'campaign.publish', 'a'), job(1, 'campaign.publish')];
   assert.deepEqual(ofCampaign(jobs, 'a').map(({ id }) => id), [3]);
   assert.deepEqual(ofCampaign(jobs, 'c'), []);
@@ -233,9 +233,9 @@ table('The question before a start has its numbers, and asks for no 0', (preview
   [{ toNotify: 0, invalid: 3 }, 'Everybody is published. Go on with what the form says?'],
 ]);
 
-table('A start that waits is asked for with its moment, whatever the verdict says now', (preview) => Object.values(question({ pns: ['gcm'], invalid: 0, toNotify: 2, ...preview }, gcm)).slice(0, 3), [
+table('A start that waits is asked for with its moment, and with what the verdict says now', (preview) => Object.values(question({ pns: ['gcm'], invalid: 0, toNotify: 2, ...preview }, gcm)).slice(0, 3), [
   [{ start: { words: '2026-12-24 09:00 (Europe/Berlin)', late: false } }, ['Notify 2 recipients, from 2026-12-24 09:00 (Europe/Berlin) on?', 'Notify 2',
-    '2 notifications go to gcm. Nobody is notified before; this console has to run then. Pause stops the rest at once; what is delivered is delivered.']],
+    'Now they would wait, because the verdict says: gcm delivers nothing. 2 notifications go to gcm. Nobody is notified before; this console has to run then. Pause stops the rest at once; what is delivered is delivered.']],
 ]);
 
 table('Date and time name a moment in the zone of the browser', momentOf, [
