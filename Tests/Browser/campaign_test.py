@@ -215,6 +215,40 @@ class CampaignTest(ConsoleTest):
         self.assertEqual(self.users(), sorted(f"user-{number}" for number in range(120)))
         self.assert_accessible()
 
+    @gate
+    def test_hold(self):
+        """A campaign waits for its operator at each hold, with the numbers beside the button, and goes on when he says so"""
+        self.fill_in("careful")
+        self.browser.fill("Wait for me when published", "40,20")
+        self.browser.press("Upload and preview")
+        self.browser.wait_for_text("is not understood; write rising numbers of recipients")
+        self.browser.fill("Wait for me when published", "20,100")
+        self.browser.press("Upload and preview")
+        self.browser.wait_for_text("Waits for you when published")
+        self.browser.wait_for_text("20, 100")
+        self.assert_accessible()
+        self.browser.press("Start it")
+        self.confirm(typed="120")
+        self.browser.wait_for_text("It waits for you: 20 of 120 recipients are published")
+        self.browser.wait_for_text("It goes on with the next 80, and waits again.")
+        self.browser.wait(lambda: re.search(r"delivered\s+20\b", self.browser.text("[aria-labelledby=hold]"), re.I), "its numbers are not shown")
+        self.assertEqual(self.browser.text("[aria-label='How it stands'] .badge"), "waiting for you")
+        self.assert_accessible()
+        self.browser.press("Campaigns")
+        self.browser.wait_for_text("waiting for you")
+        self.assert_accessible()
+        self.browser.press("careful")
+        self.browser.press("Go on")
+        self.browser.wait_for_text("20 delivered, 0 failed, 0 open. It goes on with the next 80, and waits for you again.", "dialog")
+        self.assert_accessible()
+        self.confirm()
+        self.browser.wait_for_text("It waits for you: 100 of 120 recipients are published")
+        self.assertEqual(len(self.users()), 100)
+        self.browser.press("Go on")
+        self.confirm()
+        self.browser.wait_for_text("finished")
+        self.assertEqual(self.users(), sorted(f"user-{number}" for number in range(120)))
+
     def set_moment(self, date, clock):
         """Chooses a day and a time, as the browser's own pickers do: what is typed depends on its language."""
         for selector, value in (("#at", date), ("#atTime", clock)):

@@ -1599,6 +1599,20 @@ MUTANTS = [
         scenario=f"{PUBLISHERS}",
     ),
     Mutant(
+        "a publisher's batch reaches beyond a hold",
+        "AudiencePublication.swift",
+        "        return .gather(min(limit, end - progress.events))\n",
+        "        return .gather(max(limit, end - progress.events))\n",
+        scenario=f"{PUBLISHERS}",
+    ),
+    Mutant(
+        "a publisher that is started again at a hold goes on without a word",
+        "AudiencePublication.swift",
+        "guard !isComplete, progress.events > 0 else { return nil }\n        let next",
+        "guard !isComplete, progress.publishedNow > 0 else { return nil }\n        let next",
+        scenario=f"{PUBLISHERS}",
+    ),
+    Mutant(
         "a publisher is complete before the last outcomes",
         "AudiencePublication.swift",
         "            return isOver ? .end(.complete) : .wait(.lastOutcomes(openOutcomes, until: nil))\n",

@@ -82,6 +82,7 @@ final class SimulatedCampaign: SimulatedJob {
     private var form: EventForm?
     private var stretch = Stretch()
     private var steps = StepChecker(ramp: [], services: 1)
+    private var holds: [Int] = []
     /// The campaign's state that it heard last.
     private var toldState = CampaignControl.State.running
     private var toldAt: Int64 = 0
@@ -307,6 +308,12 @@ final class SimulatedCampaign: SimulatedJob {
         hasOffered = true
         if toldState != .running { misuse("the campaign is \(toldState), and it publishes \(events) recipients") }
         guard let progress = simulation.progress(in: records) else { return misuse("it publishes without progress") }
+        let before = progress.published - events
+        if let hold = holds.first(where: {
+            $0 > simulation.publishing.passedHold && $0 >= before && $0 < progress.published
+        }) {
+            misuse("nobody has let it pass its hold at \(hold), and it publishes up to \(progress.published)")
+        }
         let objection = steps.offers(events, after: progress.published - events, now: simulation.now)
         if let objection { misuse(objection) }
     }
@@ -418,6 +425,7 @@ final class SimulatedCampaign: SimulatedJob {
         let order = assignment?.order
         steps = StepChecker(
             ramp: order?.ramp ?? campaign?.definition?.ramp ?? [], services: order?.text.pushServices.count ?? 1)
+        holds = order?.holds ?? campaign?.definition?.holds ?? []
         machine.learned(simulation.known.index, now: now)
     }
 

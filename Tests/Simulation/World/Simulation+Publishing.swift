@@ -31,6 +31,8 @@ struct PublishingWorld {
     var hasEndedPause: Process?
     /// The place of the last control record.
     var lastControlName: RecordName?
+    /// The hold that an operator has let it pass last.
+    var passedHold = 0
     /// Some of the published events are no longer in their topic: no start can know the notified users.
     var isCut = false
     /// Without further faults: the campaign comes to its end.
@@ -152,6 +154,7 @@ extension Simulation {
                 maximumEventBytes: 65_536, users: .tag),
             topic: scenario.topics.requests[scenario.topics.requests.count - 1])
         order.ramp = choices.pick([nil, [1], [1, 3], [2, 2, 2], [5], [10, 10]], for: "publisher.ramp")
+        order.holds = choices.pick([nil, [1], [3, 4], [2, 6, 9], [5, 1_000]], for: "publisher.holds")
         order.rate = chance.pick([nil, nil, 2, 20])
         let expiry = choices.between(30_000, 200_000, for: "publisher.expiresBy")
         order.expiresIn = choices.once(in: 8, for: "publisher.expires") ? .milliseconds(expiry) : nil
@@ -352,16 +355,31 @@ extension Simulation {
     func write(_ order: ControlOrder) {
         followCampaigns()
         guard let campaign = known.index.campaign(Self.campaignName),
-            case .write(var control) = order.decision(
+            case .write(let decided) = order.decision(
                 for: campaign, isFinished: false, at: moment.wall, by: "somebody", reason: nil)
         else { return }
-        let key = order.key(of: Self.campaignName)
+        let (key, value) = decided.record(order, of: Self.campaignName)
         let place = place(ofControl: key)
         guard isReachable(place) else { return }
-        // Without a limit from now on: otherwise a campaign whose events all fail would be paused for ever.
-        if order == .resume { control.pauseIfFailures = nil }
-        log("somebody says that the campaign is \(control.state)")
-        append(control, under: key)
+        switch decided {
+        case .state(var control):
+            // Without a limit from now on: otherwise a campaign whose events all fail would be paused for ever.
+            if order == .resume { control.pauseIfFailures = nil }
+            log("somebody says that the campaign is \(control.state)")
+            append(control, under: key)
+        case .go(let go): pass(go, LogRecord(key: key, value: value, timestamp: now), at: place)
+        }
+    }
+
+    /// Writes an operator's word that the campaign goes on, who has seen exactly as many as its hold says.
+    private func pass(_ go: CampaignGo, _ record: LogRecord, at place: Place) {
+        log("somebody lets the campaign pass its hold at \(go.passed)")
+        if publishing.published.count != go.passed, !publishing.isCut {
+            checkers.fail("the campaign waits at \(go.passed), and \(publishing.published.count) are published")
+        }
+        publishing.passedHold = go.passed
+        _ = cluster.append(record, to: place)
+        wake(place)
     }
 
     func pausePublishing() {
@@ -392,7 +410,7 @@ extension Simulation {
         case 6: publisher.stop()
         case 7, 8: publisher.freeze()
         case 9, 10, 11, 12: pausePublishing()
-        case 13: write(.resume)
+        case 13, 18: write(.resume)
         case 14: if self[Self.operators][.jobFault].below(3) == 0 { write(.cancel) }
         case 15:
             log("another process claims the name of publishers")

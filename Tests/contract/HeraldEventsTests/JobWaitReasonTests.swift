@@ -17,6 +17,7 @@ struct JobWaitReasonTests {
         .scheduled(until: moment, words: "2026-12-24 09:00 (Europe/Berlin)"), .rate(until: moment),
         .openOutcomes(.init(open: 10_000), limit: 10_000),
         .rampStep(.init(number: 2, size: 50, of: .letters, .patience(moment)), .init(open: 17)),
+        .hold(published: 100, since: moment),
         .lastOutcomes(.init(open: 3, retrying: 2, silence: "no outcome for 60 s"), until: moment),
         .returns(until: moment), .turn(ahead: 3, doing: "reads the audience"),
     ]

@@ -394,6 +394,7 @@ final class CampaignBench {
         case .step(let number): "step \(number)"
         case .goesOnWithout(let open, let step): "step \(step) without \(open)"
         case .allPublished: "all"
+        case .held(let count, _): "held \(count)"
         }
     }
 }

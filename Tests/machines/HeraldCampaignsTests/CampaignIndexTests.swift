@@ -133,7 +133,7 @@ struct ControlOrderTests {
     private func control(
         _ order: ControlOrder, _ state: CampaignControl.State, isFinished: Bool = false
     ) -> CampaignControl? {
-        if case .write(let control) = decision(order, state, isFinished: isFinished) { control } else { nil }
+        if case .write(.state(let control)) = decision(order, state, isFinished: isFinished) { control } else { nil }
     }
 
     @Test("A record has author, time and reason, and keeps the failure share at which the campaign pauses")

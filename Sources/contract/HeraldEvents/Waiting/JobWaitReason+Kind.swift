@@ -2,7 +2,7 @@ extension JobWaitReason {
     /// A kind of reason, by its place among all.
     public enum Kind: Int, WaitKind {
         case nextTurn, reading, otherJob, claiming, transaction, broker, resting, paused, campaignPaused, pauseUnread
-        case scheduled, rate, openOutcomes, rampStep, lastOutcomes, returns, turn
+        case scheduled, rate, openOutcomes, rampStep, hold, lastOutcomes, returns, turn
 
         /// Whether the job is at its own work: how fast it goes says more than what it waits for at the moment.
         public var isAtWork: Bool { [.nextTurn, .reading, .transaction, .rate].contains(self) }
@@ -47,6 +47,9 @@ extension JobWaitReason {
             .init(
                 "ramp-step", "the outcomes of a step of the ramp", end: "outcomes that workers record, or that moment",
                 "--ramp", "herald doctor"),
+            .init(
+                "hold", "its operator: as many as were to be seen first are published",
+                end: "an operator says that it goes on, or cancels it", "herald campaign resume NAME"),
             .init(
                 "last-outcomes", "the last outcomes; all is published", end: "outcomes that workers record",
                 "herald doctor"),

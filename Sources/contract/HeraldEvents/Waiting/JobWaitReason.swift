@@ -32,6 +32,8 @@ public enum JobWaitReason: WaitWords {
     case openOutcomes(Outcomes, limit: Int)
     /// A step of the ramp waits for its outcomes.
     case rampStep(Step, Outcomes)
+    /// As many recipients as its operator wanted to see first are published.
+    case hold(published: Int, since: WallTime?)
     /// All is published; its last outcomes are waited for, until this moment where it has an end.
     case lastOutcomes(Outcomes, until: WallTime?)
     /// It watches which letters come back to a topic of others, until this moment.
@@ -140,6 +142,7 @@ extension JobWaitReason {
         case .rate(let until): (.rate, nil, until)
         case .openOutcomes: (.openOutcomes, nil, nil)
         case .rampStep(let step, _): (.rampStep, nil, step.judgement.until)
+        case .hold(_, let since): (.hold, since, nil)
         case .lastOutcomes(_, let until): (.lastOutcomes, nil, until)
         case .returns(let until): (.returns, nil, until)
         case .turn: (.turn, nil, nil)
@@ -173,6 +176,9 @@ extension JobWaitReason {
         case .openOutcomes(let outcomes, let limit):
             "waits for outcomes: \(outcomes.open) are open, and there may be \(limit)\(outcomes.details)"
         case .rampStep(let step, let outcomes): step.lines(outcomes).joined(separator: ": ") + outcomes.details
+        case .hold(let published, let since):
+            "waits for you" + (since.map { " since \(RFC3339.text($0))" } ?? "")
+                + ": \(Self.counted(published, ("recipient is", "recipients are"))) published"
         case .lastOutcomes(let outcomes, let until):
             "waits for the last \(outcomes.words)"
                 + (until.map { ", until \(RFC3339.text($0))" } ?? "") + outcomes.details

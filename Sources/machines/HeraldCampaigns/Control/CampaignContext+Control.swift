@@ -1,17 +1,19 @@
 internal import HeraldDriver
-package import HeraldEvents
+internal import HeraldEvents
 internal import HeraldKafka
 internal import HeraldTools
 
 extension CampaignContext {
     /// Writes what a campaign is to do, and who said so, and returns when the brokers have both.
-    package func write(_ control: CampaignControl, _ order: ControlOrder, of campaign: String) throws {
+    package func write(_ control: ControlRecord, _ order: ControlOrder, of campaign: String) throws {
         var entry = AuditEntry(
             action: "campaign.\(order.rawValue)", phase: "done", at: control.at.text, by: operatorName)
         entry.selection = campaign
         entry.reason = control.reason
+        if case .go(let go) = control { entry.options = ["hold": "\(go.passed)"] }
+        let (key, value) = control.record(order, of: campaign)
         let records = [
-            OutgoingRecord(topic: topics.campaigns, key: order.key(of: campaign), value: control.encoded()),
+            OutgoingRecord(topic: topics.campaigns, key: key, value: value),
             entry.record(topic: topics.audit),
         ]
         let failures: [Int: KafkaError]

@@ -12,7 +12,7 @@ package enum ControlOrder: String, CaseIterable, Sendable {
 
     /// What an order comes to.
     package enum Decision: Equatable, Sendable {
-        case write(CampaignControl)
+        case write(ControlRecord)
         case unchanged
         case isCancelled(CampaignControl)
         case isFinished
@@ -46,13 +46,15 @@ package enum ControlOrder: String, CaseIterable, Sendable {
                 return .isUnpublished(campaign.progress.map { max(0, $0.everybody - $0.published) } ?? 0)
             }
         } else if campaign.state == state {
-            return .unchanged
+            guard self == .resume, let hold = campaign.hold else { return .unchanged }
+            return .write(.go(CampaignGo(passed: hold, at: moment.milliseconds, by: name)))
         }
         if isFinished, needsUnfinished { return .isFinished }
         return .write(
-            CampaignControl(
-                state: state, at: moment, by: name, reason: reason,
-                pauseIfFailures: campaign.control?.pauseIfFailures, cause: self == .finish ? .finished : nil))
+            .state(
+                CampaignControl(
+                    state: state, at: moment, by: name, reason: reason,
+                    pauseIfFailures: campaign.control?.pauseIfFailures, cause: self == .finish ? .finished : nil)))
     }
 
     package func key(of campaign: String) -> [UInt8] {

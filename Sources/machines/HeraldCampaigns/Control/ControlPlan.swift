@@ -1,4 +1,4 @@
-package import HeraldEvents
+internal import HeraldEvents
 package import HeraldText
 package import HeraldTime
 package import HeraldTools
@@ -16,8 +16,7 @@ package struct ControlPlan: Sendable {
     }
 
     /// What is to be written; `nil` when the campaign is in that state already.
-    package func control(at moment: WallTime, by name: String, reason: String?) throws(ToolFailure) -> CampaignControl?
-    {
+    package func control(at moment: WallTime, by name: String, reason: String?) throws(ToolFailure) -> ControlRecord? {
         switch order.decision(for: campaign, isFinished: status.isFinished, at: moment, by: name, reason: reason) {
         case .write(let control): return control
         case .unchanged: return nil
@@ -55,6 +54,7 @@ package struct ControlPlan: Sendable {
             + "\(CampaignWords.number(status.open)) that are published "
         let rest = CampaignWords.number(status.unpublished)
         switch order {
+        case .resume where isGo: return go
         case .pause:
             return counts + "wait until it is resumed"
                 + (status.unpublished > 0 ? ", and \(rest) are not published before." : ".")
@@ -86,13 +86,39 @@ package struct ControlPlan: Sendable {
         }
     }
 
+    /// Whether it lets the campaign go on behind its hold.
+    private var isGo: Bool { order == .resume && campaign.state == .running && campaign.hold != nil }
+
+    private var was: String { isGo ? CampaignStatus.State.waiting.rawValue : campaign.state.rawValue }
+
+    /// What is known of those who are published, and how far the campaign goes on.
+    private var go: String {
+        let everybody = campaign.progress?.everybody ?? 0
+        let hold = campaign.hold ?? 0
+        let next = campaign.holds.next(from: hold + 1).map { min($0, everybody) } ?? everybody
+        let outcomes =
+            ["\(CampaignWords.number(status.count.delivered)) delivered"]
+            + status.count.allUnreached.filter { $0.outcome.standing == .failed || $0.count > 0 }
+            .map { "\(CampaignWords.number($0.count)) \($0.name)" } + ["\(CampaignWords.number(status.open)) open"]
+        let goes =
+            "Of the \(CampaignWords.counted(status.published, "notification")) to the first "
+            + "\(CampaignWords.counted(hold, "recipient")): \(outcomes.joined(separator: ", ")). It goes on with the next "
+            + "\(CampaignWords.number(next - hold))"
+            + (next < everybody ? ", and waits for you again." : ", to the end.")
+        guard status.isWithoutPublisher else { return goes }
+        return goes
+            + (status.isDetached
+                ? " A console that may make changes or herald campaign run publishes them."
+                : " Nobody publishes them any more: afterwards start it again with the same audience; nobody is notified twice.")
+    }
+
     /// What was done, as the commands' `-o json` has it.
     ///
     /// - Parameter control: what was written; `nil` when nothing was.
-    package func members(_ control: CampaignControl?) -> [JSONValue.Member] {
-        let present = control ?? campaign.control
+    package func members(_ control: ControlRecord?) -> [JSONValue.Member] {
+        let present = control ?? campaign.control.map(ControlRecord.state)
         return [
-            .init("name", .string(campaign.name)), .init("was", .string(campaign.state.rawValue)),
+            .init("name", .string(campaign.name)), .init("was", .string(was)),
             .init("is", .string((present?.state ?? campaign.state).rawValue)), .init("changed", .bool(control != nil)),
             .init("at", .text(present?.at.text)), .init("by", .text(present?.by)),
             .init("reason", .text(present?.reason)),

@@ -14,6 +14,8 @@ package struct CampaignIndex: Sendable {
         package var progress: CampaignProgress?
         /// What it is to do: the cancellation, if there is one, whatever was written after it.
         package var control: CampaignControl?
+        /// The last word of an operator that it goes on behind a hold.
+        package var go: CampaignGo?
         /// What the control record was that the last one took the place of, if it was read.
         package var replaced: CampaignControl?
 
@@ -27,6 +29,17 @@ package struct CampaignIndex: Sendable {
 
         private func start(after now: WallTime) -> Bool { definition?.start.map { now < $0.moment } ?? false }
         private var isUnpublished: Bool { progress?.published ?? 0 == 0 }
+
+        /// The hold at which it waits for its operator, as the number of published recipients; `nil` when it does not.
+        package var hold: Int? {
+            guard let progress, !progress.isComplete, progress.published > 0 else { return nil }
+            let next = holds.next(from: progress.published)
+            return next == progress.published ? next : nil
+        }
+
+        package var holds: CampaignHolds {
+            CampaignHolds(progress?.holds ?? definition?.holds ?? [], passed: go?.passed ?? 0)
+        }
 
         /// What it does: a campaign without a control record runs.
         package var state: CampaignControl.State { control?.state ?? .running }
@@ -44,6 +57,7 @@ package struct CampaignIndex: Sendable {
 
     private var definitions: [String: CampaignDefinition] = [:]
     private var progresses: [String: CampaignProgress] = [:]
+    private var goes: [String: CampaignGo] = [:]
     private var states = CampaignStates()
     private var replaced: [String: CampaignControl] = [:]
     private var damagesByKey: [String: Damage] = [:]
@@ -57,7 +71,7 @@ package struct CampaignIndex: Sendable {
     package func campaign(_ name: String) -> Campaign? {
         let campaign = Campaign(
             name: name, definition: definitions[name], progress: progresses[name], control: states.control(of: name),
-            replaced: replaced[name])
+            go: goes[name], replaced: replaced[name])
         let isKnown = campaign.definition != nil || campaign.progress != nil || campaign.control != nil
         return isKnown ? campaign : nil
     }
@@ -90,6 +104,11 @@ package struct CampaignIndex: Sendable {
         case "progress":
             let isRead = Self.read(value, into: &progresses[name], \.isSound)
             return isRead ? nil : "it is no progress of a campaign"
+        case "go":
+            let isRead = Self.read(value, into: &goes[name]) {
+                SoundNumber.isCount($0.passed) && SoundNumber.isMoment($0.at)
+            }
+            return isRead ? nil : "it is no word that a campaign goes on"
         default:
             guard CampaignControl.campaign(ofKey: key.span.bytes) != nil else { return "its key is of no known kind" }
             let former = states.control(of: name)
@@ -118,7 +137,8 @@ extension CampaignDefinition {
     /// Whether it can be of this campaign, and each number means something.
     fileprivate func isSound(for name: String) -> Bool {
         self.name == name && !pns.isEmpty && Topics.isName(topic)
-            && (rate.map(RateText.range.contains) ?? true) && (ramp ?? []).allSatisfy(Ramp.sizeRange.contains)
+            && (rate.map(RateText.range.contains) ?? true)
+            && ((ramp ?? []) + (holds ?? [])).allSatisfy(Ramp.sizeRange.contains)
             && SoundNumber.isMoment(startedAt) && (start?.isSound ?? true)
             && (audience?.isSound ?? true) && (exclusions?.isSound ?? true)
             && (expiresAt.map(SoundNumber.isMoment) ?? true) && SoundNumber.areOffsets(requestOffsets)
@@ -136,7 +156,8 @@ extension CampaignProgress {
     fileprivate var isSound: Bool {
         ([recipients, published, repeats, invalid, strangers ?? 0] + (excluded ?? []) + outcomes.values).allSatisfy(
             SoundNumber.isCount)
-            && (rate.map(RateText.range.contains) ?? true) && (ramp ?? []).allSatisfy(Ramp.sizeRange.contains)
+            && (rate.map(RateText.range.contains) ?? true)
+            && ((ramp ?? []) + (holds ?? [])).allSatisfy(Ramp.sizeRange.contains)
             && (replacements ?? []).allSatisfy {
                 SoundNumber.isMoment($0.at) && SoundNumber.isCount($0.recipients) && SoundNumber.isCount($0.unpublished)
                     && [$0.added, $0.former?.repeats, $0.former?.invalid, $0.former?.empty].compactMap(\.self)
@@ -145,6 +166,7 @@ extension CampaignProgress {
             && [rampWait?.step, rampWait?.recipients, rampWait?.open, rampWait?.retrying].compactMap(\.self)
                 .allSatisfy(SoundNumber.isCount)
             && SoundNumber.isMoment(at) && SoundNumber.isMoment(finishedAt ?? 0)
+            && SoundNumber.isMoment(heldSince ?? 0)
             && SoundNumber.isMoment(rampWait?.goesOnAt ?? 0)
             && SoundNumber.areOffsets(resultOffsets)
     }

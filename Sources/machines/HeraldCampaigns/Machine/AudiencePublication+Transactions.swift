@@ -8,9 +8,12 @@ package import HeraldTools
 extension AudiencePublication {
     package mutating func batch(_ aim: PublicationAim, now: Moment) -> BatchWriter.Batch? {
         switch aim {
-        case .open: return transaction(opening, now)
+        case .open:
+            noteHold(after: 0, isLast: isComplete, now)
+            return transaction(opening, now)
         case .part:
             batch.write()
+            noteHold(after: batch.count, isLast: batch.isLast, now)
             return transaction(Words(), now, events: batch.records, isLast: batch.isLast)
         case .sign: return transaction(Words(), now)
         case .order:
@@ -26,7 +29,7 @@ extension AudiencePublication {
 
     package mutating func written(_ aim: PublicationAim, now: Moment) -> [Action] {
         switch aim {
-        case .open: return [.openAudience(expiresAt: definition?.expiresAt)]
+        case .open: return [.openAudience(expiresAt: definition?.expiresAt)] + holdNews
         case .part: return batchWritten()
         case .order:
             if nextControl == overwrittenPause {
@@ -48,10 +51,12 @@ extension AudiencePublication {
         progress.published += count
         progress.publishedNow += count
         if count > 0 { finishedAt = nil }
-        guard isLast else { return [] }
+        guard isLast else { return holdNews }
         isComplete = true
         return [.notice(.allPublished)]
     }
+
+    private var holdNews: [Action] { hold.map { [.notice(.held($0, name: name))] } ?? [] }
 
     package mutating func recovery(
         from failure: BatchWriter.Failure, _ aim: PublicationAim?, after count: Int
@@ -133,6 +138,7 @@ extension AudiencePublication {
             excluded: audience.excluded.isEmpty ? nil : audience.excluded, excludedMark: audience.excludedMark,
             emptyLines: audience.emptyLines,
             rate: terms.rate, ramp: terms.ramp == definition?.ramp ?? [] ? nil : terms.ramp,
+            holds: terms.holds == definition?.holds ?? [] ? nil : terms.holds, heldSince: heldSince,
             rampWait: isAtEnd || isHeld ? nil : pace?.rampWait(now),
             end: end?.name(.recipients),
             endedBy: end == .interrupted ? stoppedBy : nil,

@@ -138,6 +138,10 @@ package struct AudiencePublication: PublicationWork {
     /// It has had the campaign paused, and judges it again then unless that is read before.
     var rejudges: MonotonicTime?
     var lastLook: LastLook?
+    /// The hold that an operator has let it pass last.
+    private var passed = 0
+    /// Since when it waits at a hold, epoch milliseconds.
+    var heldSince: Int64?
     /// Who has asked it to stop.
     var stoppedBy: String?
     /// Whether others go on, because its process ends and nobody has asked it to stop.
@@ -186,6 +190,7 @@ package struct AudiencePublication: PublicationWork {
         former = campaign?.progress
         note(campaign)
         (finishedAt, isComplete, opening, pace) = (former?.finishedAt, false, Words(), nil)
+        heldSince = former?.heldSince
         (replacements, positions, rejudges, isOutgrown, isStartUnread) = ([], [:], nil, false, false)
         batch.clear()
         guard let definition = campaign?.definition else { return nil }
@@ -291,6 +296,7 @@ package struct AudiencePublication: PublicationWork {
 
     mutating func note(_ campaign: CampaignIndex.Campaign?) {
         if campaign?.control != control { isStartUnread = false }
+        passed = campaign?.go?.passed ?? 0
         (control, overwrittenPause) = (campaign?.control, nil)
         // Nobody can read the topic and write to it at once: a pause may lie in front of this start's own record.
         if let ownStart, control == ownStart, let replaced = campaign?.replaced, replaced.state == .paused {
@@ -301,11 +307,11 @@ package struct AudiencePublication: PublicationWork {
 
     /// Follows what the campaign is to do; the news of that, `nil` when it is as before.
     mutating func follow(_ campaign: CampaignIndex.Campaign?) -> [Action]? {
-        let (before, former) = (state, control)
+        let (before, former, wasHolding) = (state, control, hold != nil)
         note(campaign)
         if control != former { rejudges = nil }
         pace?.allow(failures: control?.pauseIfFailures)
-        guard state != before else { return nil }
+        guard state != before else { return wasHolding && hold == nil ? [.notice(.resumed)] : nil }
         switch state {
         case .running:
             pace?.resume()
@@ -315,6 +321,24 @@ package struct AudiencePublication: PublicationWork {
             return [.notice(.paused(control))]
         case .cancelled: return []
         }
+    }
+
+    // MARK: Holds
+
+    private var holds: CampaignHolds { CampaignHolds(terms.holds, passed: passed) }
+
+    /// The hold at which it waits for its operator; `nil` when it does not.
+    var hold: Int? {
+        guard !isComplete, progress.events > 0 else { return nil }
+        let next = holds.next(from: progress.events)
+        return next == progress.events ? next : nil
+    }
+
+    /// Notes since when it waits, once so many more are published.
+    mutating func noteHold(after count: Int, isLast: Bool, _ now: Moment) {
+        let published = progress.events + count
+        let isHolding = !isLast && published > 0 && holds.next(from: published) == published
+        heldSince = isHolding ? heldSince ?? now.wall.milliseconds : nil
     }
 
     mutating func outcomesRead(_ count: OutcomeCount, _ positions: [Int32: Int64], _ now: Moment) {
@@ -432,8 +456,13 @@ package struct AudiencePublication: PublicationWork {
         case .gathered where batch.count > 0 || batch.isLast: return .write(.part)
         case .gathered, .idle: break
         }
+        if let hold {
+            return .wait(.hold(published: hold, since: heldSince.map(WallTime.init(milliseconds:))))
+        }
         let outcomes = openOutcomes
-        return pace?.nextStep(outcomes, now: now) ?? .gathering
+        let step = pace?.nextStep(outcomes, now: now) ?? .gathering
+        guard case .gather(let limit) = step, let end = holds.next(from: progress.events) else { return step }
+        return .gather(min(limit, end - progress.events))
     }
 
     private mutating func write(_ control: CampaignControl) -> PublicationStep {

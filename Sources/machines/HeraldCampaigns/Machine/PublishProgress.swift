@@ -59,6 +59,8 @@ package enum PublishNews: Sendable {
     /// What follows this step of the ramp begins without so many outcomes of one recipient that goes on failing.
     case goesOnWithout(Int, step: Int)
     case allPublished
+    /// It waits for its operator with so many recipients published.
+    case held(Int, name: String)
 }
 
 extension PublishProgress {

@@ -10,6 +10,9 @@ package struct CampaignOrder: Sendable {
     package var rate: Double?
     /// The sizes of the ramp's steps, empty for none; `nil` for what the campaign was started with, or none.
     package var ramp: [Int]?
+    /// At how many published recipients it waits for its operator, empty for nowhere; `nil` for what the campaign was started
+    /// with, or nowhere.
+    package var holds: [Int]?
     /// The share of failed outcomes above which it pauses itself; `nil` for what it was started with.
     package var pauseIfFailures: Double?
     /// So many milliseconds after its first start, or the moment at which it begins, the events expire.
@@ -58,7 +61,7 @@ package struct CampaignOrder: Sendable {
         CampaignDefinition(
             name: text.name, message: text.template.message,
             content: text.template.content.isEmpty ? nil : text.template.content,
-            pns: text.pushServices, topic: topic, rate: rate, ramp: ramp,
+            pns: text.pushServices, topic: topic, rate: rate, ramp: ramp, holds: holds,
             expiresAt: expiresIn.map { (start?.start?.moment ?? now).advanced(by: $0).milliseconds },
             start: start?.start, audience: stored, exclusions: exclusions, startedAt: now.milliseconds, startedBy: name,
             requestOffsets: requests,
@@ -128,6 +131,7 @@ package struct CampaignOrder: Sendable {
         if addsPeople { options["add-people"] = "yes" }
         if let exclusions { options["exclude"] = exclusions.words }
         if let ramp { options["ramp"] = ramp.map(String.init).joined(separator: ",") }
+        if let holds { options["hold-after"] = holds.isEmpty ? "none" : holds.map(String.init).joined(separator: ",") }
         if let pauseIfFailures { options["pause-if-failures"] = "\(pauseIfFailures * 100)%" }
         if maxInvalid != Self.standardMaxInvalid { options["max-invalid"] = ShareText.text(maxInvalid) }
         return options
@@ -138,7 +142,10 @@ package struct CampaignOrder: Sendable {
     /// An unreadable definition must not be taken for none: all recipients would be notified again.
     package func campaign(in index: CampaignIndex) throws -> CampaignIndex.Campaign? {
         let name = text.name
-        let keys = [name, CampaignDefinition.key(of: name), CampaignProgress.key(of: name), "\(name)/cancelled"]
+        let keys = [
+            name, CampaignDefinition.key(of: name), CampaignProgress.key(of: name), CampaignGo.key(of: name),
+            "\(name)/cancelled",
+        ]
         if let damage = index.damages.first(where: { keys.contains($0.key) }) {
             throw ToolFailure(
                 "what is known of campaign \(name) cannot be read (the record \(damage.place) of the campaigns topic: "

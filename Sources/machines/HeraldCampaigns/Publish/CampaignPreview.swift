@@ -13,6 +13,8 @@ package struct CampaignPreview: Sendable {
     package let rate: Double?
     /// The sizes of the ramp's steps.
     package let ramp: [Int]
+    /// At how many published recipients it waits for its operator.
+    private let holds: CampaignHolds
     /// The share of failed outcomes above which it pauses itself; `nil` for none.
     package let pauseIfFailures: Double?
     /// Whether the campaign was started before.
@@ -44,6 +46,7 @@ package struct CampaignPreview: Sendable {
         self.audience = audience
         let terms = CampaignTerms(order, campaign?.definition, campaign?.progress, campaign?.control)
         (rate, ramp, pauseIfFailures) = (terms.rate, terms.ramp, terms.pauseIfFailures)
+        holds = CampaignHolds(terms.holds, passed: campaign?.go?.passed ?? 0)
         isContinued = campaign?.definition != nil
         isPaused = campaign?.state == .paused
         kept = terms.kept(order)
@@ -54,6 +57,16 @@ package struct CampaignPreview: Sendable {
 
     /// The steps of the ramp that are still to come, of one that has begun the rest.
     package var stepsLeft: [Int] { Self.steps(ramp, after: continuation?.publishedBefore ?? 0) }
+
+    /// The holds that are still to come; one at which everybody is published is none.
+    package var holdsLeft: [Int] {
+        let published = continuation?.publishedBefore ?? 0
+        var found: [Int] = []
+        while let next = holds.next(from: max(1, found.last.map { $0 + 1 } ?? published)), next < published + toNotify {
+            found.append(next)
+        }
+        return found
+    }
 
     static func steps(_ ramp: [Int], after published: Int) -> [Int] {
         var end = 0
@@ -331,6 +344,7 @@ package struct CampaignPreview: Sendable {
         if let share = pauseIfFailures { members.append(.init("pauseIfFailures", .number(share))) }
         if !ramp.isEmpty { members.append(.init("ramp", .array(ramp.map { .integer($0) }))) }
         if !stepsLeft.isEmpty { members.append(.init("rampLeft", .array(stepsLeft.map { .integer($0) }))) }
+        if !holdsLeft.isEmpty { members.append(.init("holdsLeft", .array(holdsLeft.map { .integer($0) }))) }
         if let seconds { members.append(.init("seconds", .integer(seconds))) }
         return members
     }

@@ -8,6 +8,8 @@ struct CampaignTerms: Sendable, Equatable {
     let rate: Double?
     /// The sizes of the ramp's steps; empty for none.
     let ramp: [Int]
+    /// At how many published recipients it waits for its operator; empty for nowhere.
+    let holds: [Int]
     /// The share of failed outcomes above which it pauses itself; `nil` for none.
     let pauseIfFailures: Double?
 
@@ -20,6 +22,7 @@ struct CampaignTerms: Sendable, Equatable {
         _ control: CampaignControl?
     ) {
         rate = order.rate ?? former?.rate ?? definition?.rate
+        holds = order.holds ?? former?.holds ?? definition?.holds ?? []
         ramp = order.ramp ?? former?.ramp ?? definition?.ramp ?? []
         pauseIfFailures = order.pauseIfFailures ?? control?.pauseIfFailures
     }
@@ -30,6 +33,9 @@ struct CampaignTerms: Sendable, Equatable {
         if order.rate == nil, let rate { options.append("--rate \(CampaignWords.rate(rate))") }
         if order.ramp == nil, !ramp.isEmpty {
             options.append("--ramp \(ramp.map(String.init).joined(separator: ","))")
+        }
+        if order.holds == nil, !holds.isEmpty {
+            options.append("--hold-after \(holds.map(String.init).joined(separator: ","))")
         }
         if order.pauseIfFailures == nil, let share = pauseIfFailures {
             options.append("--pause-if-failures \(ShareText.text(share))")

@@ -17,6 +17,8 @@ package struct CampaignDefinition: Codable, Equatable, Sendable {
     package var rate: Double?
     /// How many recipients are notified before each wait for their outcomes.
     package var ramp: [Int]?
+    /// At how many published recipients it waits for its operator; absent when nowhere, and in what older versions wrote.
+    package var holds: [Int]?
     /// The `expiresAt` of the events, epoch milliseconds: one moment for all.
     package var expiresAt: Int64?
     /// When its first recipient may be published; absent for at once, and in what older versions wrote.

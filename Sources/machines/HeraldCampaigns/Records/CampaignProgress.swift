@@ -32,6 +32,10 @@ package struct CampaignProgress: Codable, Equatable, Sendable {
     package var rate: Double?
     /// The sizes of the ramp's steps of its last publisher, none where it was dropped; absent for those of the first start.
     package var ramp: [Int]?
+    /// The holds of its last publisher, none where they were dropped; absent for those of the first start.
+    package var holds: [Int]?
+    /// Since when it waits for its operator at a hold, epoch milliseconds; absent when it does not.
+    package var heldSince: Int64?
     /// What it waits for before the next step of its ramp; absent when it does not.
     package var rampWait: RampWait?
     /// How its publisher ended, as ``PublicationEnd/name(_:)`` says it; absent while one is at work.

@@ -49,6 +49,18 @@ extension CampaignStatus {
                 .init("notifications", total.map { .integer($0) } ?? .null),
             ]
         }
+        let holds = campaign.progress?.holds ?? campaign.definition?.holds ?? []
+        if !holds.isEmpty { members.append(.init("holds", .array(holds.map { .integer($0) }))) }
+        if state == .waiting, let hold = campaign.hold {
+            let next = campaign.holds.next(from: hold + 1)
+            members.append(
+                .init(
+                    "hold",
+                    .present([
+                        .init("recipients", .integer(hold)), .init("next", next.map { .integer($0) } ?? .null),
+                        .init("sentence", .text(CampaignWords.hold(self))),
+                    ])))
+        }
         if let wait = rampWait {
             members.append(
                 .init(

@@ -38,6 +38,8 @@ package struct CampaignStatus: Sendable {
         case running
         /// Nobody publishes the rest: its publisher has ended, or is not heard of.
         case stopped
+        /// As many as its operator wanted to see first are published: it goes on when somebody says so.
+        case waiting = "waiting for you"
         /// What waits is suspended until it is resumed.
         case paused
         case cancelled
@@ -52,6 +54,7 @@ package struct CampaignStatus: Sendable {
         if isFinished { return .finished }
         if isExpired { return .expired }
         if campaign.state == .paused { return .paused }
+        if campaign.hold != nil { return .waiting }
         if isWithoutPublisher { return .stopped }
         return isScheduled || (awaitsTakeUp && !isPublisherAlive) ? .scheduled : .running
     }
@@ -115,7 +118,7 @@ package struct CampaignStatus: Sendable {
         switch state {
         case .finished: true
         case .cancelled, .expired: campaign.progress != nil && open == 0 && !isPublisherAlive
-        case .scheduled, .running, .stopped, .paused: false
+        case .scheduled, .running, .waiting, .stopped, .paused: false
         }
     }
 
@@ -124,7 +127,7 @@ package struct CampaignStatus: Sendable {
         switch state {
         case .cancelled: false
         case .finished, .expired: open > 0
-        case .scheduled, .running, .stopped, .paused: open > 0 || unpublished > 0 || campaign.progress == nil
+        case .scheduled, .running, .waiting, .stopped, .paused: open > 0 || unpublished > 0 || campaign.progress == nil
         }
     }
 
@@ -144,6 +147,7 @@ package struct CampaignStatus: Sendable {
         case .scheduled, .paused, .cancelled: campaign.control?.at
         // One that was to begin later has run since its moment, and not since somebody said so.
         case .running: [campaign.control?.at, campaign.definition?.start?.moment].compactMap(\.self).max()
+        case .waiting: campaign.progress?.heldSince.map(WallTime.init(milliseconds:))
         case .stopped: campaign.progress.map { WallTime(milliseconds: $0.at) }
         case .expired: campaign.definition?.expiresAt.map(WallTime.init(milliseconds:))
         // A publisher has seen the last outcome, or it is unknown when that came.
@@ -158,7 +162,7 @@ package struct CampaignStatus: Sendable {
         switch state {
         case .scheduled, .running, .paused, .cancelled: campaign.control
         case .finished: campaign.control.flatMap { $0.cause == .finished ? $0 : nil }
-        case .stopped, .expired: nil
+        case .waiting, .stopped, .expired: nil
         }
     }
 
@@ -166,6 +170,7 @@ package struct CampaignStatus: Sendable {
     package var reason: String? {
         switch state {
         case .scheduled: CampaignWords.start(self)
+        case .waiting: CampaignWords.hold(self)
         case .stopped: CampaignWords.withoutPublisher(self)
         case .running, .paused, .cancelled, .expired, .finished: order?.reason
         }
@@ -199,7 +204,7 @@ package struct CampaignStatus: Sendable {
 
     /// What it waits for; `nil` while outcomes come, or nothing of it is to come.
     package var wait: Wait? {
-        guard state == .running || (state == .stopped && open > 0) else { return nil }
+        guard state == .running || ([.waiting, .stopped].contains(state) && open > 0) else { return nil }
         if let trouble { return .trouble(trouble) }
         guard recall == nil, open > 0,
             perSecond ?? 0 == 0 || meter?.last.map({ now.time(since: $0) >= Self.quiet }) ?? true

@@ -25,9 +25,10 @@ package enum CampaignWords {
         case .running:
             return status.state.rawValue + (status.since.map { " since \($0.text)" } ?? "")
                 + (status.order.map { author($0) + cause($0) } ?? "")
-        case .scheduled, .stopped, .finished, .expired:
+        case .scheduled, .waiting, .stopped, .finished, .expired:
             return status.state.rawValue + (status.since.map { " since \($0.text)" } ?? "")
-                + (status.order.map(author) ?? "") + (status.reason.map { ": \($0)" } ?? "") + (campaign.state == .paused ? " (paused)" : "")
+                + (status.order.map(author) ?? "") + (status.reason.map { ": \($0)" } ?? "")
+                + (campaign.state == .paused ? " (paused)" : "")
         }
     }
 
@@ -61,6 +62,29 @@ package enum CampaignWords {
         let span = start.moment.time(since: now)
         let length = duration(span.length.inSeconds)
         return "\(SafeText.escaped(start.words)), " + (span > .zero ? "in \(length)" : "\(length) ago")
+    }
+
+    /// Where a campaign waits for its operator and what follows, such as `100 of 2 000 recipients are published; herald
+    /// campaign resume spring goes on to 1 000`.
+    package static func hold(_ status: CampaignStatus) -> String? {
+        let campaign = status.campaign
+        guard let hold = campaign.hold, let progress = campaign.progress else { return nil }
+        let next = campaign.holds.next(from: hold + 1).flatMap { $0 < progress.everybody ? $0 : nil }
+        let published =
+            "\(number(hold)) of \(counted(progress.everybody, "recipient")) \(hold == 1 ? "is" : "are") published"
+        let goes =
+            "herald campaign resume \(campaign.name) goes on " + (next.map { "to \(number($0))" } ?? "with the rest")
+        guard status.isWithoutPublisher else { return "\(published); \(goes)" }
+        return "\(published); \(goes), which "
+            + (status.isDetached
+                ? "a console that may make changes or herald campaign run publishes"
+                : "nobody publishes until it is started again with the same audience")
+    }
+
+    /// That a publisher waits for its operator.
+    package static func held(_ count: Int, name: String) -> String {
+        "\(counted(count, "recipient")) \(count == 1 ? "is" : "are") published, and it waits for you: herald campaign resume "
+            + "\(name) goes on."
     }
 
     /// That nobody publishes the rest of a campaign, and what became of its publisher.

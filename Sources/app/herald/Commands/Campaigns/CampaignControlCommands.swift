@@ -1,7 +1,9 @@
 import HeraldCampaigns
 import HeraldCommandLine
 import HeraldEvents
+import HeraldText
 import HeraldTime
+import HeraldTools
 
 /// A command that changes a campaign's state: an order, and how it is asked for.
 protocol CampaignControlCommand: HeraldCommand {
@@ -23,10 +25,12 @@ enum CampaignPauseCommand: CampaignControlCommand {
 enum CampaignResumeCommand: CampaignControlCommand {
     static let order = ControlOrder.resume
     static let declaration = CommandDeclaration(
-        "resume", "Resume a paused campaign where it was.",
+        "resume", "Resume a paused campaign where it was, or let it go on behind a hold.",
         details:
             "Suspended events are delivered when their delay ends. A running publisher continues by itself; if none "
-            + "runs, start the campaign again with the same audience. --pause-if-failures stays as it was.",
+            + "runs, start the campaign again with the same audience. --pause-if-failures stays as it was.\n\n"
+            + "One that waits for you (--hold-after) goes on to its next hold, or to its end. Of one that is paused at a hold "
+            + "the first resume ends the pause, and the second lets it go on.",
         arguments: [CampaignOptions.name], options: [OutputFormat.option],
         examples: [.init("herald campaign resume spring", "Go on.")])
 }
@@ -88,14 +92,26 @@ extension CampaignControlCommand {
 
     /// How it stands; outcomes are only counted when that can matter.
     private static func status(of campaign: CampaignIndex.Campaign, _ query: CampaignQuery) throws -> CampaignStatus {
-        guard campaign.state != .cancelled, campaign.progress?.isComplete ?? false || order == .cancel
+        guard campaign.state != .cancelled,
+            campaign.progress?.isComplete ?? false || order == .cancel || (order == .resume && campaign.hold != nil)
         else { return CampaignStatus(campaign: campaign, count: OutcomeCount(), now: SystemClock.wall()) }
         // It does not wait for millions of results: what is not counted by then is not finished.
         return try query.statuses(of: [campaign], until: .now + .seconds(5))[0].status
     }
 
-    private static func write(_ plan: ControlPlan, _ control: CampaignControl?, _ invocation: Invocation) throws {
-        let (campaign, present) = (plan.campaign, control ?? plan.campaign.control)
+    private static func write(_ plan: ControlPlan, _ control: ControlRecord?, _ invocation: Invocation) throws {
+        let campaign = plan.campaign
+        if case .go(let go) = control {
+            return try invocation.format.write(
+                plan.members(control),
+                lines: [
+                    "campaign  \(campaign.name)", "was       \(CampaignStatus.State.waiting.rawValue)",
+                    "is        running since \(WallTime(milliseconds: go.at).text) by \(SafeText.escaped(go.by))",
+                    plan.consequence,
+                ], to: invocation.console)
+        }
+        let written: CampaignControl? = if case .state(let control) = control { control } else { nil }
+        let present = written ?? campaign.control
         let isOver = control == nil && plan.status.isFinished
         try invocation.format.write(
             plan.members(control),

@@ -161,7 +161,7 @@ struct CampaignPage {
 
     private var rateLine: String? {
         // Brokers that are silent tell no speed.
-        guard !status.isOver, status.state != .paused, status.state != .scheduled, status.meter != nil else {
+        guard !status.isOver, ![.paused, .scheduled, .waiting].contains(status.state), status.meter != nil else {
             return nil
         }
         var parts: [String] = []
@@ -191,17 +191,19 @@ struct CampaignPage {
         case .running where !progress.isComplete, .paused where !progress.isComplete && status.isPublisherAlive:
             return first + ["publisher \(name), last report \(silence) ago"]
                 + (status.isDetached
-                    ? ["its audience is kept in Kafka: when that one ends, a console or herald campaign run goes on"] : [])
+                    ? ["its audience is kept in Kafka: when that one ends, a console or herald campaign run goes on"]
+                    : [])
         case .paused where status.isWithoutPublisher:
             return first + [
-                CampaignWords.withoutPublisher(status),
+                CampaignWords.withoutPublisher(status)
             ] + (status.isDetached ? [] : ["resume it, then start it again with the same audience"])
         // Why it is in its state says so already.
         case .stopped where status.isDetached || status.isScheduled || status.campaign.isLate(at: status.now):
             return first
         case .stopped:
             return first + ["start it again with the same audience, and it goes on; nobody is notified twice"]
-        case .running, .paused, .cancelled, .expired, .finished: return first
+        case .waiting where status.isPublisherAlive: return first + ["publisher \(name), last report \(silence) ago"]
+        case .running, .waiting, .paused, .cancelled, .expired, .finished: return first
         }
     }
 

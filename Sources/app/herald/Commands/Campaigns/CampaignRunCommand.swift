@@ -147,10 +147,14 @@ private final class CampaignRun {
             let published = try publication.publish(
                 campaign, lookAtTopics: lookAtTopics, stoppedBy: { stop.isMade ? name : nil }, handsOver: { true },
                 onNews: { news in
-                    if case .paused(let control) = news {
+                    switch news {
+                    case .paused(let control):
                         say(
                             "Campaign \(campaign.name) is \(control.map { CampaignWords.state(.paused, $0) } ?? "paused")."
                         )
+                    case .held(let count, let name):
+                        say("Campaign \(campaign.name): \(CampaignWords.held(count, name: name))")
+                    case .continues, .resumed, .unreachable, .step, .goesOnWithout, .allPublished: break
                     }
                 }, onTurn: { _, _ in })
             guard let (end, progress) = published else {

@@ -28,6 +28,13 @@ enum CampaignStartCommand: HeraldCommand {
         },
         "Begin with this many, then this many more, waiting for the outcomes of each step; none drops the ramp that the "
             + "campaign has.")
+    static let holds = CommandOption.optional(
+        "hold-after",
+        ValueType<[Int]>("N,…", allowed: "rising numbers of recipients such as 100,1000, or none") {
+            CampaignHolds.parse($0)
+        },
+        "Wait when so many are published in all, until herald campaign resume; none drops the holds that the campaign has."
+    )
     static let pauseShare = CommandOption.optional(
         "pause-if-failures", .percentage,
         "Pause if a larger share of the outcomes is bad, after 200 outcomes or a step of the ramp; workers check it "
@@ -96,7 +103,8 @@ enum CampaignStartCommand: HeraldCommand {
         options: [name, audience] + AudienceOptions.all + [
             message, messageFile, messageColumn,
         ] + ContentOptions.all + [
-            pushServices, topic, exclude, excludeCampaign, excludeDelivered, at, zone, detach, rate, ramp, pauseShare,
+            pushServices, topic, exclude, excludeCampaign, excludeDelivered, at, zone, detach, rate, ramp, holds,
+            pauseShare,
             expiresIn, invalidFile, maxInvalid,
             replaceAudience, addPeople, dryRun, Confirmation.option, OutputFormat.option,
         ],
@@ -112,6 +120,9 @@ enum CampaignStartCommand: HeraldCommand {
                 "herald campaign start --name spring --audience users.csv --message-file hi.txt --pns apns,gcm --ramp 1,10,100 "
                     + "--rate 200/s --pause-if-failures 5% --expires-in 6h",
                 "Slowly, pausing on failures."),
+            .init(
+                "herald campaign start --name spring --audience users.csv --message-file hi.txt --pns apns,gcm --hold-after 100,1000",
+                "The first hundred, then the first thousand; herald campaign resume spring goes on each time."),
             .init(
                 "herald campaign start --name spring --audience users.csv --message-file hi.txt --pns apns,gcm --at 2026-12-24T09:00 "
                     + "--zone Europe/Berlin",

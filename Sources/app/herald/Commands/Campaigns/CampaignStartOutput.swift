@@ -49,6 +49,11 @@ struct CampaignStartOutput {
                 "  begins with \(preview.stepsLeft.map(CampaignWords.number).joined(separator: ", ")), "
                     + "and waits for their outcomes")
         }
+        if !preview.holdsLeft.isEmpty {
+            lines.append(
+                "  waits for you when \(preview.holdsLeft.map(CampaignWords.number).joined(separator: ", ")) are published"
+            )
+        }
         for warning in preview.warnings { lines.append("  warning: \(SafeText.escaped(warning))") }
         return lines + sampleLines
     }

@@ -58,6 +58,7 @@ struct CampaignStartRun {
         order.detaches = parsed[Command.detach]
         order.rate = parsed[Command.rate]
         order.ramp = parsed[Command.ramp]
+        order.holds = parsed[Command.holds]
         order.replacesAudience = parsed[Command.replaceAudience]
         order.addsPeople = parsed[Command.addPeople]
         if order.addsPeople, order.replacesAudience {

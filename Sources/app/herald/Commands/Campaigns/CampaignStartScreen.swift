@@ -45,6 +45,7 @@ final class CampaignStartScreen {
         case .step(let number):
             line.remark("Step \(number) of the ramp.")
         case .goesOnWithout(let open, let step): line.remark(CampaignWords.goesOnWithout(open, step: step))
+        case .held(let count, let name): line.remark(CampaignWords.held(count, name: name))
         case .allPublished:
             line.remark("All recipients are published; waiting for the last outcomes. Ctrl-C does not stop them.")
         }

@@ -45,10 +45,16 @@ struct CampaignService: Sendable {
 
     /// Gives an order about a campaign, signed by this viewer; the plan, and what was written, `nil` when it was so already.
     func give(
-        _ order: ControlOrder, of name: String, by viewer: Viewer, reason: String? = nil
-    ) throws -> (plan: ControlPlan, control: CampaignControl?) {
+        _ order: ControlOrder, of name: String, by viewer: Viewer, reason: String? = nil, passing hold: Int? = nil
+    ) throws -> (plan: ControlPlan, control: ControlRecord?) {
         let plan = try plan(order, of: name, isWriting: true)
         let control = try plan.control(at: SystemClock.wall(), by: viewer.name, reason: reason)
+        // Somebody else may have let it go on meanwhile, to the next hold.
+        if case .go(let go) = control, go.passed != hold {
+            throw Refused(
+                "the campaign has gone on since you looked: \(CampaignWords.number(go.passed)) are published by now; look again, and "
+                    + "say it of those", status: 409)
+        }
         if let control { try signed(by: viewer).write(control, order, of: plan.campaign.name) }
         return (plan, control)
     }

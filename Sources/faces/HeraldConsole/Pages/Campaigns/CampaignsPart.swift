@@ -11,6 +11,8 @@ internal import HeraldTools
 final class CampaignsPart: ConsolePart {
     private struct Order: Decodable {
         var reason: String?
+        /// The hold that its viewer lets the campaign pass; `nil` for other orders.
+        var hold: Int?
     }
 
     private static let listKey = "list"
@@ -176,9 +178,10 @@ final class CampaignsPart: ConsolePart {
     }
 
     private func give(_ order: ControlOrder, _ request: ConsoleRequest) throws -> ConsoleAnswer {
-        let given = ConsoleRequest.reason(try request.decoded(Order.self).reason)
-        let reason = order == .resume ? nil : given
-        let (plan, control) = try service.give(order, of: request.parameters[0], by: request.viewer, reason: reason)
+        let asked = try request.decoded(Order.self)
+        let reason = order == .resume ? nil : ConsoleRequest.reason(asked.reason)
+        let (plan, control) = try service.give(
+            order, of: request.parameters[0], by: request.viewer, reason: reason, passing: asked.hold)
         let command = JSONValue.words(CampaignService.command(order, of: plan.campaign.name, reason: reason))
         return .json(JSONValue.object(plan.members(control)).with("command", command).safe)
     }

@@ -86,6 +86,7 @@ struct PublishingJob: Sendable {
                     "Publishing is interrupted (\(cause)); it is tried again, nothing is lost."
                 case .step(let number): "Step \(number) of the ramp."
                 case .goesOnWithout(let open, let step): CampaignWords.goesOnWithout(open, step: step)
+                case .held(let count, let name): CampaignWords.held(count, name: name)
                 case .allPublished: "All recipients are published; it waits for the last outcomes."
                 }
             last = nil

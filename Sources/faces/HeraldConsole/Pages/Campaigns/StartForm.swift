@@ -22,6 +22,8 @@ struct StartForm: Codable, Sendable, Equatable {
     var rate: String?
     /// `1,10,100`.
     var ramp: String?
+    /// `100,1000`.
+    var holdAfter: String?
     /// `5%`.
     var pauseIfFailures: String?
     /// `2026-12-24T09:00`, or `now`.
@@ -87,6 +89,8 @@ struct StartForm: Codable, Sendable, Equatable {
         order.ramp = try Self.parse(ramp, "ramp", "numbers of recipients such as 1,10,100, or none") { text in
             text == "none" ? [] : Ramp(text).flatMap { $0.sizes.contains(nil) ? nil : $0.sizes.compactMap(\.self) }
         }
+        order.holds = try Self.parse(
+            holdAfter, "holdAfter", "rising numbers of recipients such as 100,1000, or none", CampaignHolds.parse)
         order.pauseIfFailures = try Self.share(
             pauseIfFailures, "pauseIfFailures", "a share above 0% and up to 100% such as 5%"
         ) { $0 > 0 }
@@ -172,7 +176,7 @@ struct StartForm: Codable, Sendable, Equatable {
         words += ["--pns", order.text.pushServices.joined(separator: ","), "--topic", order.topic]
         for (option, value) in [
             ("--at", at), ("--zone", at == "now" ? nil : zone), ("--exclude-delivered", excludeDelivered),
-            ("--rate", rate), ("--ramp", ramp),
+            ("--rate", rate), ("--ramp", ramp), ("--hold-after", holdAfter),
             ("--pause-if-failures", pauseIfFailures), ("--expires-in", expiresIn),
             ("--delimiter", delimiter), ("--user-column", userColumn), ("--encoding", encoding),
             (

@@ -101,6 +101,7 @@ function form(name, choices, result, app, state) {
   h('div', { class: 'grid' },
     field('rate', 'Recipients a second', { placeholder: '200/s' }, `${name ? 'Empty: as it was begun.' : 'Empty: as fast as outcomes come.'} What piles up while the backend refuses is 30 s of it at most, or 100.`),
     field('ramp', 'Begin with', { placeholder: '1,10,100' }, name ? 'Waits for the outcomes of each step. Empty: as it was begun; none drops that.' : 'Waits for the outcomes of each step.'),
+    field('holdAfter', 'Wait for me when published', { placeholder: '100,1000' }, `So many in all; it goes on when you say so on its page.${name ? ' Empty: as it was begun; none drops that.' : ''}`),
     field('pauseIfFailures', 'Pause if more fail than', { placeholder: '5%' }, `After 200 outcomes, or a step.${name ? ' Empty: as it was.' : ''}`),
     field('expiresIn', 'Notify nobody after', { placeholder: '6h' }, 'Hours or days after it begins.')),
   h('div', { class: 'grid' },
@@ -253,7 +254,7 @@ const replacing = 'Another audience takes the place of the one that this campaig
 /** The command's options in a text, as the form names them. */
 export function inForm(text) {
   const names = {
-    'give --at a moment to come, or now': 'give a moment to come', '--at now begins at once': `tick “${atOnce}” for at once`, '--at': '“Begin on”', 'leave --detach out': `untick “${detached}”`, '--detach': `“${detached}”`, '--ramp none': 'none under “Begin with”', 'leave out --encoding': 'leave “Encoding” empty', '--encoding': '“Encoding”', '--pause-if-failures': '“Pause if more fail than”', 'or alone, with --add-people, once all are published': 'or alone, with “Add people” on its page, once all are published', 'add --replace-audience, which its status then says for ever': `tick “${replacing}”`, 'add --replace-audience': `tick “${replacing}”`, '--max-invalid': '“Allow invalid lines up to”', '--user-column': '“Column with the users”', '--rate': '“Recipients a second”', '--ramp': '“Begin with”',
+    'give --at a moment to come, or now': 'give a moment to come', '--at now begins at once': `tick “${atOnce}” for at once`, '--at': '“Begin on”', 'leave --detach out': `untick “${detached}”`, '--detach': `“${detached}”`, '--ramp none': 'none under “Begin with”', 'leave out --encoding': 'leave “Encoding” empty', '--encoding': '“Encoding”', '--pause-if-failures': '“Pause if more fail than”', '--hold-after': '“Wait for me when published”', 'or alone, with --add-people, once all are published': 'or alone, with “Add people” on its page, once all are published', 'add --replace-audience, which its status then says for ever': `tick “${replacing}”`, 'add --replace-audience': `tick “${replacing}”`, '--max-invalid': '“Allow invalid lines up to”', '--user-column': '“Column with the users”', '--rate': '“Recipients a second”', '--ramp': '“Begin with”',
   };
   return Object.entries(names).reduce((said, [option, name]) => said.replaceAll(option, name), text)
     .replace(/resume it first with: herald campaign resume \S+; then start it again/, 'preview it again, and it is resumed with the start');
@@ -268,7 +269,7 @@ function asked(filled, upload, { adds, exclusion }) {
   const value = (id) => filled.querySelector(`#${id}`).value.trim() || undefined;
   const services = [...filled.querySelectorAll('[name=pns]:checked')].map((box) => box.value);
   const fields = { upload, name: value('name'), message: filled.querySelector('#message').value || undefined, content: contentOf(value), pns: services };
-  for (const id of ['topic', 'rate', 'ramp', 'pauseIfFailures', 'expiresIn', 'userColumn', 'encoding', 'delimiter', 'maxInvalid']) fields[id] = value(id);
+  for (const id of ['topic', 'rate', 'ramp', 'holdAfter', 'pauseIfFailures', 'expiresIn', 'userColumn', 'encoding', 'delimiter', 'maxInvalid']) fields[id] = value(id);
   Object.assign(fields, momentOf(value('at'), value('atTime'), browserZone(), filled.querySelector('#atOnce')?.checked));
   if (filled.querySelector('#detach')?.checked) fields.detach = true;
   const campaigns = [...filled.querySelectorAll('[name=excludeCampaigns]:checked')].map((box) => box.value);
@@ -396,6 +397,7 @@ export function expected(answer) {
     ['Notifications', `${count(found.toNotify * found.pns.length)} for ${found.pns.join(' and ')}`], ['Topic', found.topic], ['Class', found.classMeans],
     ['Begins', found.start && prose(found.start.sentence)],
     ['Takes', answer.duration], ['Begins with', found.rampLeft && `${found.rampLeft.map(count).join(', ')}, and waits for their outcomes`],
+    ['Waits for you when published', found.holdsLeft && found.holdsLeft.map(count).join(', ')],
     ['Pauses when more fail than', found.pauseIfFailures && `${percent(found.pauseIfFailures)} %`],
     ['Notifies nobody after', found.expiresInSeconds && duration(found.expiresInSeconds * 1000)],
     ['Longest message', `${count(found.longestMessageBytes)} bytes`],

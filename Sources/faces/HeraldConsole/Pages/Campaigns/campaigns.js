@@ -12,7 +12,8 @@ import { dropAll, encodingChoice, inForm, showForm, withUpload } from './campaig
 import { concerning } from './trouble.js';
 import { contentFacts, unreached } from '../../Frame/lib/vocabulary.js';
 
-const kinds = { scheduled: 'good', running: 'good', stopped: 'bad', paused: 'warn', cancelled: 'quiet', expired: 'bad', finished: 'quiet' };
+const waitsForYou = 'waiting for you';
+const kinds = { scheduled: 'good', running: 'good', 'waiting for you': 'warn', stopped: 'bad', paused: 'warn', cancelled: 'quiet', expired: 'bad', finished: 'quiet' };
 
 export async function show(main, place, app) {
   if (place.rest.length > 0) return showOne(main, place.rest[0], app);
@@ -47,7 +48,7 @@ function all(answer) {
         title('Open'), title('Unpublished'), title('Started', false)],
       rows: answer.campaigns.map((campaign) => [
         h('a', { href: `/campaigns/${encodeURIComponent(campaign.name)}` }, campaign.name),
-        [standingBadge(campaign.state), ['scheduled', 'paused', 'stopped'].includes(campaign.state) && campaign.reason && h('div', { class: 'muted' }, prose(campaign.reason))],
+        [standingBadge(campaign.state), ['scheduled', waitsForYou, 'paused', 'stopped'].includes(campaign.state) && campaign.reason && h('div', { class: 'muted' }, prose(campaign.reason))],
         count(campaign.recipients && campaign.recipients + (campaign.formerRecipients ?? 0)), count(campaign.notifications),
         count(campaign.outcomes.delivered), ...shown.map((name) => count(campaign.outcomes[name])),
         count(campaign.open), count(campaign.unpublished), time(campaign.startedAt),
@@ -94,7 +95,7 @@ function showOne(main, name, app) {
       if (former && former !== campaign.state) replace(said, `The campaign is ${campaign.state}.`);
       former = campaign.state;
       orders.update(campaign);
-      redraw(now, { ...answer, trouble }, () => standing({ ...answer, trouble }, campaign));
+      redraw(now, { ...answer, trouble }, () => [campaign.hold && holding(campaign, app.viewer.canChange && (() => give('resume', campaign, problem)), problem), ...standing({ ...answer, trouble }, campaign)]);
     }, (error) => {
       if (error.status === 401) return;
       problem.dataset.from = 'reading';
@@ -102,6 +103,27 @@ function showOne(main, name, app) {
     }),
   ];
   return () => [...ends, report.end].forEach((end) => end());
+}
+
+/** What became of those who are published, as a campaign waits at a hold: pairs of a name and a number. */
+export function sofar({ outcomes, feedback: hub, open }) {
+  return [['delivered', outcomes.delivered], ...unreached.filter((name, index) => index === 0 || outcomes[name] > 0).map((name) => [name, outcomes[name]]),
+    ...(hub ? [['nobody to reach (dead tokens)', hub.nobody], ['refused by push services or the hub', hub.refused]] : []), ['open', open]];
+}
+
+/** How far a campaign goes on from its hold. */
+export function behind({ hold, recipients, formerRecipients = 0 }) {
+  const everybody = recipients + formerRecipients;
+  return hold.next < everybody ? `goes on with the next ${count(hold.next - hold.recipients)}, and waits again` : `goes on with the other ${count(everybody - hold.recipients)}, to the end`;
+}
+
+function holding(campaign, go, problem) {
+  const { hold, recipients, formerRecipients = 0 } = campaign;
+  return h('section', { class: 'card', 'aria-labelledby': 'hold' },
+    h('h2', { id: 'hold' }, `It waits for you: ${count(hold.recipients)} of ${plural(recipients + formerRecipients, 'recipient')} ${hold.recipients === 1 ? 'is' : 'are'} published`),
+    facts(sofar(campaign).map(([name, number]) => [capital(name), count(number)])),
+    h('p', { class: 'toolbar' }, go && h('button', { type: 'button', class: 'primary', id: 'order-go', onclick: attempt(problem, go) }, 'Go on'),
+      h('span', {}, `It ${behind(campaign)}.`)));
 }
 
 function standing(answer, campaign) {
@@ -188,7 +210,7 @@ export const limit = ({ pauseIfFailures }) => typeof pauseIfFailures === 'number
 /** The speed, and the expected end. */
 export function pace(answer, campaign) {
   // What ends now was in flight; and brokers that are silent tell no speed.
-  if (['scheduled', 'paused'].includes(campaign.state) || answer.isSilent) return null;
+  if (['scheduled', waitsForYou, 'paused'].includes(campaign.state) || answer.isSilent) return null;
   if (answer.isOver) {
     return campaign.open > 0 ? `${plural(campaign.open, 'notification')} ${campaign.open === 1 ? 'is' : 'are'} left to ${campaign.open === 1 ? 'its' : 'their'} retries.`
       : 'Nothing will change any more, but by replays.';
@@ -200,9 +222,9 @@ export function pace(answer, campaign) {
 
 /** What the campaign's open notifications wait for: what its own records tell, and what the verdict says of that. */
 export function waitWords({ trouble }, { state, waits: wait }) {
-  if (!['running', 'stopped'].includes(state)) return null;
-  // Nobody publishes the rest of one that is stopped.
-  const subject = state === 'stopped' ? 'What is published' : 'It';
+  if (!['running', waitsForYou, 'stopped'].includes(state)) return null;
+  // The rest of others waits for more.
+  const subject = state !== 'running' ? 'What is published' : 'It';
   const own = wait && wait.for !== 'trouble' ? ownWait(wait, subject) : null;
   if (trouble) {
     if (own) return `${own} The verdict says: ${trouble.headline}.`;
@@ -255,7 +277,7 @@ const expectedSilence = 10;
 export function atWork({ state, publisher: { by, silentSeconds } }) {
   const seen = `last report ${duration(Math.max(1, silentSeconds) * 1000)} ago`;
   if (silentSeconds > expectedSilence) return `Its publisher, ${by}, is silent: ${seen}. It reports every five seconds.`;
-  return `Its publisher, ${by}, ${{ paused: 'waits until it is resumed', scheduled: 'waits for that moment' }[state] ?? 'is at work'} (${seen}).`;
+  return `Its publisher, ${by}, ${{ paused: 'waits until it is resumed', [waitsForYou]: 'waits for you', scheduled: 'waits for that moment' }[state] ?? 'is at work'} (${seen}).`;
 }
 
 /** What a start of a campaign does that has no publisher. */
@@ -269,7 +291,7 @@ function publisher(answer, campaign) {
   const counts = `Published ${count(campaign.published)} of ${count(campaign.recipients + (campaign.formerRecipients ?? 0))} recipients.${
     campaign.excludedWords ? ` ${campaign.excludedWords}.` : ''}${(campaign.replacedAudiences ?? []).map(replaced).join('')}${(campaign.additions ?? []).map(added).join('')}`;
   const left = Math.max(0, campaign.recipients + (campaign.formerRecipients ?? 0) - campaign.published);
-  if (campaign.publishedAll || !['scheduled', 'running', 'paused', 'stopped'].includes(campaign.state)) {
+  if (campaign.publishedAll || !['scheduled', 'running', waitsForYou, 'paused', 'stopped'].includes(campaign.state)) {
     return h('p', {}, counts, left > 0 && ` ${plural(left, 'recipient')} will not be notified.`);
   }
   if (campaign.publisher.alive) {
@@ -279,6 +301,7 @@ function publisher(answer, campaign) {
   const isPaused = campaign.state === 'paused';
   // Why it is stopped says so already, or a resume.
   if (campaign.detached) return h('p', {}, counts, ' Its audience is kept in Kafka: a console that may make changes, or herald campaign run, publishes the rest.');
+  if (campaign.hold) return h('p', {}, counts, ' Nobody publishes the rest: let it go on, and then ', h('a', { href: link('/campaigns', { new: campaign.name }) }, 'start it again with the same audience'), '.');
   return h('p', { class: 'badge bad' }, counts, isPaused ? ' Nobody publishes the rest. ' : ' ',
     h('a', { href: link('/campaigns', { new: campaign.name }) }, 'Start it again with the same audience'), `, and it ${isPaused ? 'is resumed and ' : ''}${afterwards(campaign.start)}`);
 }
@@ -299,12 +322,12 @@ const orders = ['pause', 'resume', 'finish', 'cancel'];
 function orderButtons(name, app, problem) {
   const buttons = orders.map((order) => h('button', {
     type: 'button', hidden: true, class: order === 'cancel' ? 'danger' : order === 'resume' && 'primary', id: `order-${order}`,
-    onclick: attempt(problem, () => give(order, name, problem)),
+    onclick: attempt(problem, () => give(order, { name }, problem)),
   }, { pause: 'Pause', resume: 'Resume', finish: 'Finish now', cancel: 'Cancel for good' }[order]));
   const again = h('a', { class: 'button', hidden: true });
   const isPossible = ({ state, publishedAll, open }) => ({
-    pause: ['scheduled', 'running', 'stopped'].includes(state), resume: state === 'paused', finish: state === 'running' && publishedAll && open > 0,
-    cancel: ['scheduled', 'running', 'paused', 'stopped'].includes(state),
+    pause: ['scheduled', 'running', waitsForYou, 'stopped'].includes(state), resume: state === 'paused', finish: state === 'running' && publishedAll && open > 0,
+    cancel: ['scheduled', 'running', waitsForYou, 'paused', 'stopped'].includes(state),
   });
   return {
     element: h('div', { class: 'toolbar', role: 'group', 'aria-label': 'Orders' }, app.viewer.canChange && buttons,
@@ -343,19 +366,19 @@ export function ordered(order, { changed, is }) {
   return changed ? `The campaign is ${done}.` : `The campaign was ${order === 'finish' ? done : is} already.`;
 }
 
-async function give(order, name, problem) {
+async function give(order, { name, hold }, problem) {
   delete problem.dataset.from;
   const place = `/api/campaigns/${encodeURIComponent(name)}`;
   const { consequence, at, command: words } = await get(`${place}/consequence/${order}`);
   const reason = await ask({
-    title: `${capital(order)} campaign ${name}?`, body: [h('p', {}, prose(consequence)), h('p', { class: 'muted' }, 'Counted at ', time(at), '.'), command(words)],
-    confirm: { pause: 'Pause it', resume: 'Resume it', finish: 'Finish it', cancel: 'Cancel it for good' }[order], danger: order === 'cancel',
+    title: `${hold ? 'Go on with' : capital(order)} campaign ${name}?`, body: [h('p', {}, prose(consequence)), h('p', { class: 'muted' }, 'Counted at ', time(at), '.'), command(words)],
+    confirm: { pause: 'Pause it', resume: hold ? 'Go on' : 'Resume it', finish: 'Finish it', cancel: 'Cancel it for good' }[order], danger: order === 'cancel',
     keep: order === 'cancel' ? 'Keep it' : undefined,
     reason: order === 'resume' ? undefined : 'Why (others see it, and it goes into the audit)',
   });
   if (!reason) return;
-  const answer = await post(`${place}/${order}`, { reason: typeof reason === 'string' ? reason : undefined });
-  say(ordered(order, answer));
+  const answer = await post(`${place}/${order}`, { reason: typeof reason === 'string' ? reason : undefined, hold: hold?.recipients });
+  say(hold ? 'The campaign goes on.' : ordered(order, answer));
 }
 
 // MARK: Its jobs in this console
@@ -369,7 +392,7 @@ export function ofCampaign(jobs, name) {
 }
 
 // The campaign's own section says it: what outcomes wait for, a pause, a step.
-const toldAbove = new Set(['campaign-paused', 'ramp-step', 'next-turn', 'last-outcomes']);
+const toldAbove = new Set(['campaign-paused', 'ramp-step', 'hold', 'next-turn', 'last-outcomes']);
 
 /** What its publisher waits for, where the campaign's own section does not say it. */
 export function waits(progress) {

@@ -407,7 +407,7 @@ struct VerdictRules {
     private var campaigns: [ToldFinding] {
         situation.campaigns.compactMap { trouble in
             switch trouble.kind {
-            case .held: nil
+            case .held, .waits: nil
             case .paused:
                 campaign(
                     .campaignPaused, trouble.name, title: "Campaign \(trouble.name) is paused", trouble.cause,
@@ -436,12 +436,16 @@ struct VerdictRules {
         return told
     }
 
-    /// What an operator has paused, who knows of it, and may forget.
+    /// What an operator has paused or is waited for with, who knows of it, and may forget.
     private var held: String {
-        let names = situation.campaigns.filter { $0.kind == .held }.map(\.name)
-        guard let first = names.first else { return "" }
-        let others = names.count > 1 ? " and \(names.count - 1) more are" : " is"
-        return "; campaign \(first)\(others) paused"
+        let sorts: [(kind: CampaignTrouble.Kind, one: String, more: String)] = [
+            (.held, "is paused", "are paused"), (.waits, "waits for you", "wait for you"),
+        ]
+        return sorts.map { kind, one, more in
+            let names = situation.campaigns.filter { $0.kind == kind }.map(\.name)
+            guard let first = names.first else { return "" }
+            return "; campaign \(first) \(names.count > 1 ? "and \(names.count - 1) more \(more)" : one)"
+        }.joined()
     }
 
     func campaign(

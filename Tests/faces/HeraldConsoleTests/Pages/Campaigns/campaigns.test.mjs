@@ -3,7 +3,7 @@ import test from 'node:test';
 import { moment, count as number } from '#console/Frame/lib/format.js';
 import { columnHint, columnsOf, contentOf, dataOf, encodingOf, expected, firstMessages, inForm, momentOf, noText, question, trialOutcomes, unseenParts } from '#console/Pages/Campaigns/campaign-form.js';
 import { contentFacts } from '#console/Frame/lib/vocabulary.js';
-import { added, atWork, causes, limit, listNotes, ofCampaign, ordered, pace, parts, replaced, reportWords, serviceRows, startAgain, startPlace, waits, waitWords } from '#console/Pages/Campaigns/campaigns.js';
+import { added, atWork, behind, causes, limit, listNotes, ofCampaign, ordered, pace, parts, replaced, reportWords, serviceRows, sofar, startAgain, startPlace, waits, waitWords } from '#console/Pages/Campaigns/campaigns.js';
 import { missing, shown, views } from '#console/Pages/Campaigns/phones.js';
 import { concerning } from '#console/Pages/Campaigns/trouble.js';
 import { sent, table } from '../../Frame/table.mjs';
@@ -73,6 +73,11 @@ table('A finding of the verdict concerns a campaign whose open notifications wai
 table('Another start of a campaign has a name', startAgain, [
   [{ state: 'running', published: 3, publisher: { alive: true } }, 'Take it over'], [{ state: 'stopped', published: 3, publisher: { alive: false } }, 'Start it again'],
   [{ state: 'scheduled', published: 0, publisher: { alive: true } }, 'Change it'], [{ state: 'finished', published: 3, publishedAll: true }, 'Add people'], [{ state: 'finished', published: 3, publishedAll: true, expired: true }, null], [{ state: 'cancelled', published: 3 }, null], [{ state: 'running' }, null],
+]);
+
+table('A campaign that waits for its operator says what became of those who are published, and how far it goes', (campaign) => [sofar({ outcomes: none, open: 0, ...campaign }).map((pair) => pair.join(' ')).join(', '), behind(campaign)], [
+  [{ hold: { recipients: 100, next: 1000 }, recipients: 2000, outcomes: { ...none, delivered: 97, failed: 2 }, open: 1 }, ['delivered 97, failed 2, open 1', 'goes on with the next 900, and waits again']],
+  [{ hold: { recipients: 1000 }, recipients: 1990, formerRecipients: 10, feedback: { nobody: 4, refused: 1 } }, ['delivered 0, failed 0, nobody to reach (dead tokens) 4, refused by push services or the hub 1, open 0', 'goes on with the other 1\u202f000, to the end']],
 ]);
 
 table('People are added in a form of their own', startPlace, [
@@ -196,6 +201,8 @@ test("A campaign's job is the newest that publishes it, while it does or when it
   const jobs = [job(5, 'dlq.replay', 'a'), job(4, 'campaign.publish', 'b'), job(3, 'campaign.publish', 'a'), job(2, 'campaign.publish', 'a'), job(1, 'campaign.publish')];
   assert.deepEqual(ofCampaign(jobs, 'a').map(({ id }) => id), [3]);
   assert.deepEqual(ofCampaign(jobs, 'c'), []);
+  const kept = (state) => ofCampaign([job(7, 'campaign.publish', 'a', state), ...jobs], 'a').map(({ id }) => id);
+  assert.deepEqual(['stopping', 'failed', 'stopped', 'done'].map(kept), [[7], [7], [], []]);
 });
 
 table('Added people are named permanently', added, [

@@ -45,7 +45,7 @@ final class CampaignTroubleWatch: ClusterWatch {
             known.index.names.compactMap(known.index.campaign).filter { campaign in
                 let count = known.counts[campaign.name] ?? OutcomeCount(snapshot: campaign.progress?.outcomes ?? [:])
                 let state = CampaignStatus(campaign: campaign, count: count, now: now).state
-                return state == .running || state == .stopped
+                return [.running, .waiting, .stopped].contains(state)
             }.map(\.name))
     }
 
@@ -100,6 +100,8 @@ struct CampaignTrouble: Sendable, Equatable {
         case paused
         /// An operator has paused it.
         case held
+        /// It waits at a hold until an operator says go.
+        case waits
         case fails
         /// Recipients are left, and nobody publishes them.
         case stopped
@@ -145,6 +147,9 @@ struct CampaignTrouble: Sendable, Equatable {
             kind = control.isByFailures ? .paused : .held
             cause = SafeText.escaped(
                 control.reason ?? (control.isByFailures ? "too many of its notifications fail" : ""))
+        case .waiting:
+            kind = .waits
+            cause = CampaignWords.hold(status) ?? ""
         case .stopped:
             kind = .stopped
             cause = CampaignWords.withoutPublisher(status)
