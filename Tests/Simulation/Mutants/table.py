@@ -562,8 +562,8 @@ MUTANTS = [
     Mutant(
         "a record that does not fit is left out of its transaction",
         "Engine+Production.swift",
-        "if makeSmaller(id.index, production, emits: committer.state.isOpen, now: now) { return }",
-        "if makeSmaller(id.index, production, emits: false, now: now) { return }",
+        "if makeFit(id.index, production, failure, emits: committer.state.isOpen, now: now) { return }",
+        "if makeFit(id.index, production, failure, emits: false, now: now) { return }",
     ),
     Mutant(
         "an event that was set apart is never tried again",
@@ -673,14 +673,14 @@ MUTANTS = [
     Mutant(
         "retries go to a topic that refuses them",
         "TopicRefusals.swift",
-        "        hasAvoided && isAvoided(delay, now: now) ? other(than: delay, now: now) : nil\n",
-        "        nil\n",
+        "            ? other(than: delay) { !isAvoided($0, now: now) && !unfit.contains($0) } : nil\n",
+        "            ? Int?.none : nil\n",
     ),
     Mutant(
         "a retry that does not fit its delay's topic is given up",
         "Engine+Production.swift",
-        "            guard failure == .doesNotFit, let other",
-        "            guard failure == .tooLarge, let other",
+        "            guard failure == .doesNotFit,\n",
+        "            guard failure == .tooLarge,\n",
         scenario="hasNarrowTopic=true oversized=100000 unknownLimits=0",
     ),
     Mutant(
@@ -751,7 +751,7 @@ MUTANTS = [
     Mutant(
         "a stop forgets what is known already",
         "Engine+Stopping.swift",
-        "guard hasFacts, let shortest",
+        "guard hasFacts || isDeleted(slot), let shortest",
         "guard !hasFacts, let shortest",
     ),
     Mutant(
