@@ -14,10 +14,13 @@ final class SimulatedWords {
     private var position = 0
     private var remakes: Int
     private var currentAsOf: Int64?
-    /// What of the preferences was applied when each duty was called last, as an offset.
-    private var positionAtCall: [Int: Int] = [:]
+    /// What of the preferences was applied when each duty was called, the last time last, as offsets.
+    private var positionsAtCalls: [Int: [Int]] = [:]
+    /// Whether a duty may have two records, each with its own last call.
+    private let mayRepeat: Bool
 
-    init(hashSeed: UInt64, _ world: LastWords, pushServices: PushServices) {
+    init(hashSeed: UInt64, _ world: LastWords, pushServices: PushServices, mayRepeat: Bool) {
+        self.mayRepeat = mayRepeat
         table = LastWord(hashSeed: hashSeed, pushServices: pushServices, maxLag: Self.maxLag, rules: QuietClock.rules)
         remakes = world.remakes
         table.notePreferences(before: 0)
@@ -72,14 +75,16 @@ final class SimulatedWords {
         }
     }
 
-    func noteCall(_ duty: Int) { positionAtCall[duty] = position }
+    func noteCall(_ duty: Int) { positionsAtCalls[duty, default: []].append(position) }
 
     /// What is wrong with the offset that a result names.
     func objection(to offset: Int64?, of duty: Int, _ outcome: Outcome) -> String? {
         if outcome == .suppressed { return offset == nil ? "it is suppressed by preferences before no offset" : nil }
         // Others may have ended without a call since they came back from a retry topic.
         guard outcome == .delivered || offset != nil else { return nil }
-        guard let position = positionAtCall[duty], offset != Int64(position) else { return nil }
+        guard let positions = positionsAtCalls[duty], let position = positions.last, offset != Int64(position),
+            !mayRepeat || !positions.contains(where: { Int64($0) == offset })
+        else { return nil }
         return "its last call was made by preferences before \(position), not \(offset.map { "\($0)" } ?? "none")"
     }
 
@@ -108,7 +113,8 @@ extension SimulatedWorker {
         words = nil
         guard simulation.scenario.lastWords > 0 else { return }
         words = SimulatedWords(
-            hashSeed: configuration.hashSeed, simulation.lastWords, pushServices: simulation.scenario.pushServices)
+            hashSeed: configuration.hashSeed, simulation.lastWords, pushServices: simulation.scenario.pushServices,
+            mayRepeat: !simulation.scenario.isAtomic)
         simulation.schedule(
             .followWords(process), after: simulation.chance[.lastWordNews].between(0, 12_000))
     }

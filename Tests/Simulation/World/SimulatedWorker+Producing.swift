@@ -23,7 +23,7 @@ extension SimulatedWorker {
             simulation.checkers.fail("\(simulation.checkers.text(name)): a record has another one's value")
         }
         checkCompany(name)
-        checkNoRetryIsGivenUp(production, name, record)
+        checkNoRetryIsGivenUp(production, name, record, written.headers)
         if let failure = refusal(of: production, record) {
             // A refused retry goes to another delay's topic once, and takes others along there.
             if failure == .tooLarge, !production.isRetry || !detoured.insert(name).inserted {
@@ -146,8 +146,12 @@ extension SimulatedWorker {
     }
 
     /// What only a known limit keeps from one delay's topic goes by way of another's.
-    private func checkNoRetryIsGivenUp(_ production: Production, _ name: RecordName, _ record: LogRecord) {
-        guard case .deadLetter(.oversized) = production.copy?.destination, unfit.contains(name),
+    private func checkNoRetryIsGivenUp(
+        _ production: Production, _ name: RecordName, _ record: LogRecord, _ headers: HeaderList
+    ) {
+        // Others are too large for the backend.
+        guard case .deadLetter(.oversized) = production.copy?.destination,
+            headers.text(.detail).flatMap(UnfitRetry.topics) != nil,
             [.large, .huge].contains(record.size), !detoured.contains(name)
         else { return }
         simulation.checkers.fail(

@@ -680,9 +680,12 @@ struct CampaignMachineTests {
         let progress = try #require(bench.campaign?.progress)
         #expect(progress.everybody == 6 && progress.published == 6 && progress.isComplete)
         #expect(progress.replacements?.map(\.added) == [2] && progress.replacements?.map(\.recipients) == [4])
+        // Seven lines of both files: six people, and one that the campaign had.
+        #expect(progress.lines == AudienceLines(repeats: 1, invalid: 0, empty: 0))
         // The same file again adds nobody.
         #expect(bench.run(bench.start()) == .complete && bench.published.count == 6)
         #expect(bench.campaign?.progress?.replacements?.count == 1)
+        #expect(bench.campaign?.progress?.lines == progress.lines)
     }
 
     @Test("Published events that were deleted are not published again")
