@@ -83,10 +83,13 @@ struct RefusedRecordTests {
         }
     }
 
-    @Test("A retry too large for its topic becomes a dead letter with reason oversized and its bytes")
-    func retry() async throws {
+    @Test(
+        "A retry too large for its topic goes by another one; if none has room, its dead letter says so",
+        arguments: [["1s"], ["1s", "2s"]])
+    func retry(narrow: [String]) async throws {
         var plan = Fixture.Plan()
-        plan.topicConfigurations = ["notifications.retry.1s": ["max.message.bytes": "2000"]]
+        for delay in narrow { plan.topicConfigurations["notifications.retry.\(delay)"] = ["max.message.bytes": "2000"] }
+        let hasRoom = narrow.count == 1
         plan.misbehaviour = [.status(503) { $0.user = "large" }]
         try await Fixture.run(plan) { fixture in
             _ = try await fixture.startWorker()
@@ -96,10 +99,18 @@ struct RefusedRecordTests {
             try await fixture.waitUntilAllIsCommitted()
             let oracle = try await Oracle(fixture)
             oracle.expectResults(
-                Batch.delivered(0..<50).merging(["large": ["apns": "dead-lettered oversized 503 attempts 1"]]) { $1 })
-            oracle.expectCalls { _ in 1 }
+                Batch.delivered(0..<50).merging([
+                    "large": [
+                        "apns": hasRoom
+                            ? "dead-lettered attempts-exhausted 503 attempts 3"
+                            : "dead-lettered oversized 503 attempts 1"
+                    ]
+                ]) { $1 })
+            oracle.expectCalls { $0.hasPrefix("large") && hasRoom ? 3 : 1 }
             #expect(fixture.deadLetters.map(\.value) == [large.value])
-            #expect(fixture.deadLetters.first?.heraldHeaders["herald-reason"] == "oversized")
+            let headers = fixture.deadLetters.first?.heraldHeaders ?? [:]
+            #expect(headers["herald-reason"] == (hasRoom ? "attempts-exhausted" : "oversized"))
+            #expect(headers["herald-detail"]?.contains("no delay's topic has room") == !hasRoom, "\(headers)")
         }
     }
 

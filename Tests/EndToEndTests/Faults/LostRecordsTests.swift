@@ -155,8 +155,13 @@ struct LostRecordsTests {
 
             let skipped = try await fixture.tool("offsets", "skip-lost", "--yes", "--reason", "a test")
             #expect(skipped.status == 0, "\(skipped.output)")
+            // What the worker has in memory it writes anew, once it sees that the rest is skipped.
+            try await fixture.wait("they are written anew", until: { fixture.retries.count == 14 }) {
+                try await fixture.catchUp()
+            }
             let closed = try await account()
-            #expect(closed.status == 0 && closed.value["acknowledged"] as? Int == 12, "\(closed.output)")
+            #expect(closed.status == 0 && closed.value["acknowledged"] as? Int == 10, "\(closed.output)")
+            #expect(number("open", of: "total", closed.value) == 2, "\(closed.output)")
             // Anything else is missing as before.
             try await fixture.publish([Publication(id: "well", user: "well")])
             try await fixture.waitForResults(1)
@@ -164,7 +169,10 @@ struct LostRecordsTests {
             _ = try await worker.waitForExit()
             try await fixture.loseEvent()
             let other = try await account()
-            #expect(other.status == 1 && other.value["acknowledged"] as? Int == 12, "\(other.output)")
+            #expect(other.status == 1 && other.value["acknowledged"] as? Int == 10, "\(other.output)")
+            #expect(!other.output.contains("skip-lost --dry-run"), "\(other.output)")
+            let again = try await fixture.tool("offsets", "skip-lost", "--dry-run")
+            #expect(again.output.contains("No record was deleted"), "\(again.output)")
         }
     }
 
