@@ -1013,6 +1013,13 @@ MUTANTS = [
         "",
     ),
     Mutant(
+        "a go for one hold lets a campaign pass the others, too",
+        "CampaignHolds.swift",
+        "sizes.filter { $0 > passed && $0 >= published }.min()",
+        "sizes.filter { passed == 0 && $0 >= published }.min()",
+        scenario=f"{PUBLISHERS}",
+    ),
+    Mutant(
         "a campaign that is held is not to be paused",
         "Engine+Campaigns.swift",
         "        if case .holds(let action) = rejection { actions.append(action) }\n",
